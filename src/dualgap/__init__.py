@@ -1,0 +1,73 @@
+"""dualgap: regularized linear models that prove how good their answer is.
+
+Public names load on first use, so that `import dualgap` stays as quick as NumPy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dualgap.certificate import Certificate, certify
+    from dualgap.losses import (
+        LOSSES,
+        Absolute,
+        EpsilonInsensitive,
+        Hinge,
+        Huber,
+        Logistic,
+        Loss,
+        Quantile,
+        SmoothedHinge,
+        Squared,
+        SquaredEpsilonInsensitive,
+        SquaredHinge,
+    )
+    from dualgap.problem import Problem
+    from dualgap.run import Result, Status, solve
+    from dualgap.solvers import SDCA, SOLVERS, Auto, Solver
+    from dualgap.trace import Record, Trace
+
+try:
+    __version__ = version("dualgap")
+except PackageNotFoundError:  # run from a source tree that was never installed
+    __version__ = "0+unknown"
+
+_HOMES = {
+    "dualgap.problem": ("Problem",),
+    "dualgap.certificate": ("Certificate", "certify"),
+    "dualgap.run": ("Result", "Status", "solve"),
+    "dualgap.trace": ("Record", "Trace"),
+    "dualgap.losses": (
+        "LOSSES",
+        "Absolute",
+        "EpsilonInsensitive",
+        "Hinge",
+        "Huber",
+        "Logistic",
+        "Loss",
+        "Quantile",
+        "SmoothedHinge",
+        "Squared",
+        "SquaredEpsilonInsensitive",
+        "SquaredHinge",
+    ),
+    "dualgap.solvers": ("SDCA", "SOLVERS", "Auto", "Solver"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = ["__version__", *sorted(_HOME_OF)]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'dualgap' has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

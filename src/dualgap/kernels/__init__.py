@@ -1,0 +1,1 @@
+"""Compiled inner loops; the only package that speaks Numba."""

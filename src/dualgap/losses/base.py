@@ -1,0 +1,78 @@
+"""What every loss says about itself: value, conjugate, dual candidate, and the constants that follow from them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+# A dual this far outside its interval, relative to the interval, is rounding and not a violation.
+EDGE = 1e-12
+
+
+class Loss(ABC):
+    """φ(z) for one row, as the largest lower line: φ(z) = max over α of −φ*(−α) − αz."""
+
+    name: ClassVar[str]
+    task: ClassVar[Literal["classification", "regression"]]
+    formula: ClassVar[str]
+
+    @abstractmethod
+    def value(self, scores: Vector, labels: Vector) -> Vector:
+        """φ(z) for each row."""
+
+    @abstractmethod
+    def negative_conjugate(self, duals: Vector, labels: Vector) -> Vector:
+        """−φ*(−α) for each row; −∞ outside the domain."""
+
+    @abstractmethod
+    def dual_candidate(self, scores: Vector, labels: Vector) -> Vector:
+        """−φ′(z) for each row: the dual for which Fenchel–Young is an equality at this score."""
+
+    @abstractmethod
+    def clip(self, duals: Vector, labels: Vector) -> Vector:
+        """The nearest dual inside the domain, for each row."""
+
+    @abstractmethod
+    def curvature(self, scores: Vector, labels: Vector) -> Vector:
+        """φ″(z) for each row (0 where a kink has none)."""
+
+    @abstractmethod
+    def best_along_ray(self, duals: Vector, labels: Vector, row_weights: Vector, quadratic: float) -> float:
+        """The factor t ≥ 0 that maximizes Σ r_i·(−φ*(−tα_i)) − t²·quadratic/2 over the feasible ray through the duals."""
+
+    @property
+    @abstractmethod
+    def smoothness(self) -> float:
+        """The largest φ″; infinite for a loss with a kink."""
+
+    @property
+    @abstractmethod
+    def lipschitz(self) -> float:
+        """The largest |φ′|; infinite for a loss that grows like a square."""
+
+    @property
+    def has_kink(self) -> bool:
+        return not np.isfinite(self.smoothness)
+
+    def kinks(self, labels: Vector) -> list[Vector]:
+        """The scores at which φ′ jumps, one array per kink; empty for a smooth loss."""
+        return []
+
+    def smoothed(self, gamma: float) -> Loss:
+        """The loss with γα²/2 added to its conjugate, at most γ·lipschitz²/2 below it and 1/γ-smooth."""
+        raise ValueError(f"{self.name} is smooth already; smoothed(gamma) is for losses with a kink")
+
+    def parameters(self) -> dict[str, float]:
+        """The numbers a compiled kernel needs to know this loss by."""
+        return {}
+
+
+def positive(owner: str, name: str, value: Any) -> None:
+    """Refuse a parameter that is not a positive finite number."""
+    if not (isinstance(value, int | float | np.number) and np.isfinite(value) and value > 0):
+        raise ValueError(f"{owner} needs {name} > 0, got {value!r}; the default is a good start")

@@ -1,0 +1,173 @@
+"""Losses of the margin m = y·z, for labels −1 and +1: hinge, smoothed hinge, squared hinge, logistic.
+
+The first three are one family: φ(z) = max over 0 ≤ a ≤ upper of a(1 − m) − γa²/2, with a = y·α. The hinge is γ = 0,
+upper = 1; the smoothed hinge has a γ of its own; the squared hinge is γ = 1/2 with no upper end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import entr, expit
+
+from dualgap.losses.base import EDGE, Loss, Vector, positive
+from dualgap.losses.rays import concave_root
+
+
+class MarginFamily(Loss):
+    """φ(z) = max over 0 ≤ a ≤ upper of a(1 − m) − γa²/2."""
+
+    task = "classification"
+
+    @property
+    def dual_gamma(self) -> float:
+        return 0.0
+
+    @property
+    def upper(self) -> float:
+        return 1.0
+
+    @property
+    def smoothness(self) -> float:
+        return 1.0 / self.dual_gamma if self.dual_gamma > 0 else float("inf")
+
+    @property
+    def lipschitz(self) -> float:
+        return self.upper
+
+    def _maximizer(self, slack: Vector) -> Vector:
+        if self.dual_gamma == 0.0:
+            return np.where(slack > 0.0, self.upper, 0.0)
+        return np.clip(slack / self.dual_gamma, 0.0, self.upper)
+
+    def value(self, scores: Vector, labels: Vector) -> Vector:
+        slack = 1.0 - labels * scores
+        a = self._maximizer(slack)
+        return a * slack - (0.5 * self.dual_gamma) * (a * a)
+
+    def dual_candidate(self, scores: Vector, labels: Vector) -> Vector:
+        return labels * self._maximizer(1.0 - labels * scores)
+
+    def negative_conjugate(self, duals: Vector, labels: Vector) -> Vector:
+        a = labels * duals
+        inside = (a >= -EDGE) & (a <= self.upper * (1.0 + EDGE))
+        return np.where(inside, a - (0.5 * self.dual_gamma) * (a * a), -np.inf)
+
+    def clip(self, duals: Vector, labels: Vector) -> Vector:
+        return labels * np.clip(labels * duals, 0.0, self.upper)
+
+    def curvature(self, scores: Vector, labels: Vector) -> Vector:
+        if self.dual_gamma == 0.0:
+            return np.zeros_like(scores)
+        s = (1.0 - labels * scores) / self.dual_gamma
+        return np.where((s > 0.0) & (s < self.upper), 1.0 / self.dual_gamma, 0.0)
+
+    def best_along_ray(self, duals: Vector, labels: Vector, row_weights: Vector, quadratic: float) -> float:
+        a = labels * duals
+        largest = a.max(initial=0.0)
+        if largest <= 0.0:
+            return 1.0
+        bend = quadratic + self.dual_gamma * float(row_weights @ (a * a))
+        slope = float(row_weights @ a)
+        limit = self.upper / largest
+        return min(limit, slope / bend) if bend > 0.0 else min(limit, 1.0)
+
+    def kinks(self, labels: Vector) -> list[Vector]:
+        return [labels] if self.has_kink else []
+
+    def parameters(self) -> dict[str, float]:
+        return {"gamma": self.dual_gamma, "upper": self.upper}
+
+
+@dataclass(frozen=True)
+class Hinge(MarginFamily):
+    """The support vector machine's loss, max(0, 1 − m)."""
+
+    name: ClassVar[str] = "hinge"
+    formula: ClassVar[str] = "max(0, 1 − m)"
+
+    def smoothed(self, gamma: float) -> Loss:
+        return SmoothedHinge(gamma)
+
+
+@dataclass(frozen=True)
+class SmoothedHinge(MarginFamily):
+    """The hinge with its kink rounded over a width of γ; 1/γ-smooth."""
+
+    gamma: float = 1.0
+    name: ClassVar[str] = "smoothed_hinge"
+    formula: ClassVar[str] = "0 if m ≥ 1; 1 − m − γ/2 if m ≤ 1 − γ; else (1 − m)²/(2γ)"
+
+    def __post_init__(self) -> None:
+        positive("smoothed_hinge", "gamma", self.gamma)
+
+    @property
+    def dual_gamma(self) -> float:
+        return float(self.gamma)
+
+
+@dataclass(frozen=True)
+class SquaredHinge(MarginFamily):
+    """The loss of scikit-learn's LinearSVC by default, max(0, 1 − m)²."""
+
+    name: ClassVar[str] = "squared_hinge"
+    formula: ClassVar[str] = "max(0, 1 − m)²"
+
+    @property
+    def dual_gamma(self) -> float:
+        return 0.5
+
+    @property
+    def upper(self) -> float:
+        return float("inf")
+
+
+@dataclass(frozen=True)
+class Logistic(Loss):
+    """The loss of logistic regression, log(1 + e^−m); its conjugate is the binary entropy."""
+
+    name: ClassVar[str] = "logistic"
+    task = "classification"
+    formula: ClassVar[str] = "log(1 + e^−m)"
+
+    @property
+    def smoothness(self) -> float:
+        return 0.25
+
+    @property
+    def lipschitz(self) -> float:
+        return 1.0
+
+    def value(self, scores: Vector, labels: Vector) -> Vector:
+        return np.logaddexp(0.0, -labels * scores)
+
+    def dual_candidate(self, scores: Vector, labels: Vector) -> Vector:
+        return labels * expit(-labels * scores)
+
+    def negative_conjugate(self, duals: Vector, labels: Vector) -> Vector:
+        a = labels * duals
+        inside = (a >= -EDGE) & (a <= 1.0 + EDGE)
+        a = np.clip(a, 0.0, 1.0)
+        return np.where(inside, entr(a) + entr(1.0 - a), -np.inf)
+
+    def clip(self, duals: Vector, labels: Vector) -> Vector:
+        return labels * np.clip(labels * duals, 0.0, 1.0)
+
+    def curvature(self, scores: Vector, labels: Vector) -> Vector:
+        probability = expit(-labels * scores)
+        return probability * expit(labels * scores)
+
+    def best_along_ray(self, duals: Vector, labels: Vector, row_weights: Vector, quadratic: float) -> float:
+        a = labels * duals
+        largest = a.max(initial=0.0)
+        if largest <= 0.0:
+            return 1.0
+
+        def slope(t: float) -> float:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                logit = np.log1p(-np.minimum(t * a, 1.0)) - np.log(t * a)
+            return float(row_weights @ np.where(a > 0.0, a * np.maximum(logit, -1e300), 0.0)) - t * quadratic
+
+        return concave_root(slope, limit=1.0 / largest)

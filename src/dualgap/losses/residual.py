@@ -1,0 +1,258 @@
+"""Losses of the residual r = z − y, for real targets: squared, absolute, quantile, Huber and the two ε-insensitive ones.
+
+All are one family: φ(z) = max over lower ≤ α ≤ upper of α(y − z) − ε|α| − γα²/2. The absolute loss is γ = ε = 0 on
+[−1, 1]; the squared one is γ = 1/2 on the whole line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dualgap.losses.base import EDGE, Loss, Vector, positive
+
+
+def _soft(values: Vector, epsilon: float) -> Vector:
+    """Soft threshold: towards zero by ε, and zero within it."""
+    return values if epsilon == 0.0 else np.sign(values) * np.maximum(np.abs(values) - epsilon, 0.0)
+
+
+class ResidualFamily(Loss):
+    """φ(z) = max over lower ≤ α ≤ upper of α(y − z) − ε|α| − γα²/2."""
+
+    task = "regression"
+
+    @property
+    def dual_gamma(self) -> float:
+        return 0.0
+
+    @property
+    def tube(self) -> float:
+        """ε: residuals up to here cost nothing."""
+        return 0.0
+
+    @property
+    def lower(self) -> float:
+        return -1.0
+
+    @property
+    def upper(self) -> float:
+        return 1.0
+
+    @property
+    def smoothness(self) -> float:
+        return 1.0 / self.dual_gamma if self.dual_gamma > 0 else float("inf")
+
+    @property
+    def lipschitz(self) -> float:
+        return max(self.upper, -self.lower)
+
+    def _maximizer(self, excess: Vector) -> Vector:
+        if self.dual_gamma == 0.0:
+            return np.where(excess > 0.0, self.upper, np.where(excess < 0.0, self.lower, 0.0))
+        return np.clip(excess / self.dual_gamma, self.lower, self.upper)
+
+    def value(self, scores: Vector, labels: Vector) -> Vector:
+        excess = _soft(labels - scores, self.tube)
+        alpha = self._maximizer(excess)
+        return alpha * excess - (0.5 * self.dual_gamma) * (alpha * alpha)
+
+    def dual_candidate(self, scores: Vector, labels: Vector) -> Vector:
+        return self._maximizer(_soft(labels - scores, self.tube))
+
+    def negative_conjugate(self, duals: Vector, labels: Vector) -> Vector:
+        inside = (duals >= self.lower * (1.0 + EDGE)) & (duals <= self.upper * (1.0 + EDGE))
+        line = duals * labels - self.tube * np.abs(duals) - (0.5 * self.dual_gamma) * (duals * duals)
+        return np.where(inside, line, -np.inf)
+
+    def clip(self, duals: Vector, labels: Vector) -> Vector:
+        return np.clip(duals, self.lower, self.upper)
+
+    def curvature(self, scores: Vector, labels: Vector) -> Vector:
+        if self.dual_gamma == 0.0:
+            return np.zeros_like(scores)
+        residuals = labels - scores
+        s = _soft(residuals, self.tube) / self.dual_gamma
+        inside = (s > self.lower) & (s < self.upper) & (np.abs(residuals) >= self.tube)
+        return np.where(inside, 1.0 / self.dual_gamma, 0.0)
+
+    def best_along_ray(self, duals: Vector, labels: Vector, row_weights: Vector, quadratic: float) -> float:
+        top, bottom = float(duals.max(initial=0.0)), float(duals.min(initial=0.0))
+        limit = min(
+            self.upper / top if top > 0.0 else float("inf"),
+            self.lower / bottom if bottom < 0.0 else float("inf"),
+        )
+        slope = float(row_weights @ (duals * labels - self.tube * np.abs(duals)))
+        bend = quadratic + self.dual_gamma * float(row_weights @ (duals * duals))
+        if bend <= 0.0:
+            return min(limit, 1.0)
+        return min(limit, max(slope / bend, 0.0))
+
+    def kinks(self, labels: Vector) -> list[Vector]:
+        if not self.has_kink:
+            return []
+        return [labels] if self.tube == 0.0 else [labels - self.tube, labels + self.tube]
+
+    def smoothed(self, gamma: float) -> Loss:
+        if not self.has_kink:
+            return super().smoothed(gamma)
+        return SmoothedResidual(gamma=gamma, epsilon=self.tube, low=self.lower, high=self.upper)
+
+    def parameters(self) -> dict[str, float]:
+        return {"gamma": self.dual_gamma, "epsilon": self.tube, "lower": self.lower, "upper": self.upper}
+
+
+@dataclass(frozen=True)
+class Squared(ResidualFamily):
+    """Ridge regression's loss, r²."""
+
+    name: ClassVar[str] = "squared"
+    formula: ClassVar[str] = "r²"
+
+    @property
+    def dual_gamma(self) -> float:
+        return 0.5
+
+    @property
+    def lower(self) -> float:
+        return float("-inf")
+
+    @property
+    def upper(self) -> float:
+        return float("inf")
+
+
+@dataclass(frozen=True)
+class Absolute(ResidualFamily):
+    """Least absolute deviations, |r|."""
+
+    name: ClassVar[str] = "absolute"
+    formula: ClassVar[str] = "|r|"
+
+
+@dataclass(frozen=True)
+class EpsilonInsensitive(ResidualFamily):
+    """Support vector regression's loss, max(0, |r| − ε)."""
+
+    epsilon: float = 0.1
+    name: ClassVar[str] = "epsilon_insensitive"
+    formula: ClassVar[str] = "max(0, |r| − ε)"
+
+    def __post_init__(self) -> None:
+        not_negative(self.name, self.epsilon)
+
+    @property
+    def tube(self) -> float:
+        return float(self.epsilon)
+
+
+@dataclass(frozen=True)
+class SquaredEpsilonInsensitive(ResidualFamily):
+    """Support vector regression with squared excess, max(0, |r| − ε)²."""
+
+    epsilon: float = 0.1
+    name: ClassVar[str] = "squared_epsilon_insensitive"
+    formula: ClassVar[str] = "max(0, |r| − ε)²"
+
+    def __post_init__(self) -> None:
+        not_negative(self.name, self.epsilon)
+
+    @property
+    def tube(self) -> float:
+        return float(self.epsilon)
+
+    @property
+    def dual_gamma(self) -> float:
+        return 0.5
+
+    @property
+    def lower(self) -> float:
+        return float("-inf")
+
+    @property
+    def upper(self) -> float:
+        return float("inf")
+
+
+@dataclass(frozen=True)
+class Quantile(ResidualFamily):
+    """The pinball loss, whose minimizer is the τ-quantile."""
+
+    tau: float = 0.5
+    name: ClassVar[str] = "quantile"
+    formula: ClassVar[str] = "τ·max(0, −r) + (1 − τ)·max(0, r)"
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.tau < 1.0:
+            raise ValueError(f"quantile needs 0 < tau < 1, got {self.tau!r}; 0.5 is the median")
+
+    @property
+    def lower(self) -> float:
+        return float(self.tau) - 1.0
+
+    @property
+    def upper(self) -> float:
+        return float(self.tau)
+
+
+@dataclass(frozen=True)
+class Huber(ResidualFamily):
+    """Squared near zero, absolute beyond δ."""
+
+    delta: float = 1.35
+    name: ClassVar[str] = "huber"
+    formula: ClassVar[str] = "r²/2 if |r| ≤ δ, else δ(|r| − δ/2)"
+
+    def __post_init__(self) -> None:
+        positive("huber", "delta", self.delta)
+
+    @property
+    def dual_gamma(self) -> float:
+        return 1.0
+
+    @property
+    def lower(self) -> float:
+        return -float(self.delta)
+
+    @property
+    def upper(self) -> float:
+        return float(self.delta)
+
+
+@dataclass(frozen=True)
+class SmoothedResidual(ResidualFamily):
+    """A kinked loss of this family with γα²/2 added to its conjugate; what `smoothed(gamma)` returns."""
+
+    gamma: float
+    epsilon: float
+    low: float
+    high: float
+    name: ClassVar[str] = "smoothed_residual"
+    formula: ClassVar[str] = "max over low ≤ α ≤ high of −αr − ε|α| − γα²/2"
+
+    def __post_init__(self) -> None:
+        positive(self.name, "gamma", self.gamma)
+
+    @property
+    def dual_gamma(self) -> float:
+        return float(self.gamma)
+
+    @property
+    def tube(self) -> float:
+        return float(self.epsilon)
+
+    @property
+    def lower(self) -> float:
+        return float(self.low)
+
+    @property
+    def upper(self) -> float:
+        return float(self.high)
+
+
+def not_negative(owner: str, epsilon: float) -> None:
+    """Refuse a tube width below zero."""
+    if not (np.isfinite(epsilon) and epsilon >= 0):
+        raise ValueError(f"{owner} needs epsilon ≥ 0, got {epsilon!r}; 0.1 is the default")

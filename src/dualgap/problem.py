@@ -1,0 +1,214 @@
+"""The problem: P, D and w(α), and the owner of 1/S and λ. Nothing in it moves.
+
+    P(w, b) = (1/S) Σ s_i φ_i(z_i) + (λ/2) ‖w‖² ,      z_i = ⟨x_i, w⟩ + b
+    D(α)    = (1/S) Σ −s_i φ_i*(−α_i) − (λ/2) ‖w(α)‖² ,      w(α) = (1/(λS)) Σ s_i α_i x_i
+    with a free intercept b the duals must also satisfy Σ s_i α_i = 0
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dualgap.losses import LOSSES, Loss
+from dualgap.rows import Rows, as_rows
+from dualgap.spec import build
+
+Vector = NDArray[np.float64]
+
+
+class Problem:
+    """Rows, labels, a loss and a strength λ; optionally sample weights s and a free intercept b."""
+
+    def __init__(
+        self,
+        X: Any,
+        y: ArrayLike,
+        loss: str | Loss = "hinge",
+        strength: float = 1e-4,
+        sample_weight: ArrayLike | None = None,
+        intercept: bool = False,
+    ) -> None:
+        self.loss: Loss = _build_loss(loss)
+        self.strength = _checked_strength(strength)
+        self.intercept = bool(intercept)
+        self.rows: Rows = as_rows(X)
+        self.sample_weight = _checked_weights(sample_weight, self.rows.count)
+        self.total_weight = float(self.rows.count if self.sample_weight is None else self.sample_weight.sum())
+        self.classes: NDArray[Any] | None = None
+        if self.loss.task == "classification":
+            self.labels, self.classes = _two_classes(y, self.rows.count, self.sample_weight)
+        else:
+            self.labels = _real_targets(y, self.rows.count)
+        if not np.isfinite(self.primal_at_zero):
+            raise ValueError("y needs values whose loss is a finite float64, got values too large; divide y by its largest absolute value")
+
+    @property
+    def lambda_n(self) -> float:
+        """λS, the divisor in w(α)."""
+        return self.strength * self.total_weight
+
+    @cached_property
+    def primal_at_zero(self) -> float:
+        """P(0, 0): what predicting nothing costs."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.mean(self.loss.value(np.zeros(self.rows.count), self.labels))
+
+    @cached_property
+    def mean_squared_norm(self) -> float:
+        """(1/S) Σ s_i ‖x_i‖²."""
+        return self.mean(self.rows.squared_norms)
+
+    def mean(self, values: Vector) -> float:
+        """(1/S) Σ s_i v_i."""
+        total = values.sum() if self.sample_weight is None else self.sample_weight @ values
+        return float(total) / self.total_weight
+
+    def weighted(self, duals: Vector) -> Vector:
+        """s_i α_i."""
+        return duals if self.sample_weight is None else self.sample_weight * duals
+
+    def scores(self, weights: Vector, intercept: float = 0.0) -> Vector:
+        """z_i = ⟨x_i, w⟩ + b."""
+        out = self.rows.scores(weights)
+        if intercept:
+            out += intercept
+        return out
+
+    def primal(self, scores: Vector, weights: Vector) -> float:
+        """P at the given scores and weights."""
+        return self.mean(self.loss.value(scores, self.labels)) + self.penalty(weights)
+
+    def dual(self, duals: Vector, dual_weights: Vector) -> float:
+        """D at the given duals; `dual_weights` is w(α). Σ s_i α_i = 0 is the caller's to ensure with an intercept."""
+        return self.mean(self.loss.negative_conjugate(duals, self.labels)) - self.penalty(dual_weights)
+
+    def penalty(self, weights: Vector) -> float:
+        """(λ/2) ‖w‖²."""
+        return 0.5 * self.strength * float(weights @ weights)
+
+    def weights_of(self, duals: Vector) -> Vector:
+        """w(α) = (1/(λS)) Σ s_i α_i x_i."""
+        return self.rows.combination(self.weighted(duals) / self.lambda_n)
+
+    def with_loss(self, loss: Loss) -> Problem:
+        """The same rows, labels and strength under another loss of the same task."""
+        if loss.task != self.loss.task:
+            raise ValueError(f"another loss for the same labels needs task {self.loss.task}, got {loss.name}; make a new Problem")
+        other = object.__new__(Problem)
+        other.__dict__.update({k: v for k, v in self.__dict__.items() if k != "primal_at_zero"})
+        other.loss = loss
+        return other
+
+    def score(self, scores: Vector) -> float:
+        """Share of right labels for classification, R² for regression."""
+        return score(scores, self.labels, self.loss.task, self.sample_weight)
+
+    def labels_of(self, y: ArrayLike) -> Vector:
+        """Labels −1/+1 (or real targets) of other rows, such as a test part."""
+        if self.classes is None:
+            return _real_targets(y, None)
+        values = _column(y)
+        labels = np.where(values == self.classes[1], 1.0, -1.0)
+        if not np.isin(values, self.classes).all():
+            raise ValueError(f"labels need to be {self.classes[0]!r} or {self.classes[1]!r} as in training, got others; drop those rows")
+        return labels
+
+    def __repr__(self) -> str:
+        form = "sparse" if self.rows.is_sparse else "dense"
+        free = ", free intercept" if self.intercept else ""
+        return f"Problem({self.rows.count} × {self.rows.dimension} {form}, {self.loss}, strength={self.strength:g}{free})"
+
+
+def score(scores: Vector, labels: Vector, task: str, row_weights: Vector | None = None) -> float:
+    """Accuracy (a score of 0 counts as −1) or R² of scores against labels."""
+    if task == "classification":
+        return float(np.average(np.where(scores > 0, 1.0, -1.0) == labels, weights=row_weights))
+    center = np.average(labels, weights=row_weights)
+    spread = float(np.average((labels - center) ** 2, weights=row_weights))
+    error = float(np.average((labels - scores) ** 2, weights=row_weights))
+    if spread == 0.0:
+        return 1.0 if error == 0.0 else 0.0
+    return 1.0 - error / spread
+
+
+def _build_loss(loss: str | Loss) -> Loss:
+    return loss if isinstance(loss, Loss) else build(loss, LOSSES, "loss")
+
+
+def _checked_strength(strength: float) -> float:
+    try:
+        value = float(strength)
+    except (TypeError, ValueError):
+        value = float("nan")
+    if not (np.isfinite(value) and value > 0.0):
+        raise ValueError(f"strength needs to be a finite number > 0, got {strength!r}; 1/n is a common choice")
+    return value
+
+
+def _column(y: ArrayLike) -> NDArray[Any]:
+    values = np.asarray(y)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise ValueError(f"y needs one dimension, got shape {values.shape}; pass one label a row")
+    return values
+
+
+def _same_length(values: NDArray[Any], count: int | None, name: str) -> None:
+    if count is not None and values.size != count:
+        raise ValueError(f"{name} needs one value a row ({count}), got {values.size}; check that X and {name} belong together")
+
+
+def _real_targets(y: ArrayLike, count: int | None) -> Vector:
+    values = _column(y)
+    _same_length(values, count, "y")
+    if values.dtype.kind == "c":
+        raise ValueError("y needs real numbers, got complex ones; pass the real part")
+    try:
+        targets = np.ascontiguousarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"y needs numbers for a regression loss, got values of type {values.dtype}; choose a classification loss or encode them") from None
+    if not np.isfinite(targets).all():
+        raise ValueError("y needs finite numbers, got NaN or infinity; drop the rows that hold them")
+    return targets
+
+
+def _two_classes(y: ArrayLike, count: int, weights: Vector | None) -> tuple[Vector, NDArray[Any]]:
+    """Labels −1/+1, the larger of the two values being +1, and the two values."""
+    values = _column(y)
+    _same_length(values, count, "y")
+    if values.dtype.kind == "c":
+        raise ValueError("y needs labels of two values, got complex numbers; encode them first")
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise ValueError("y needs labels of two values, got NaN or infinity; drop the rows that hold them")
+    try:
+        classes = np.unique(values)
+    except TypeError:
+        raise ValueError("y needs labels of one type, got a mixture that cannot be ordered; encode them as two values") from None
+    if classes.size > 2:
+        few = ", ".join(map(str, classes[:5].tolist())) + ("…" if classes.size > 5 else "")
+        raise ValueError(f"a classification loss needs two labels, got {classes.size} ({few}); choose which are positive, or use a regression loss")
+    counted = classes if weights is None else np.unique(values[weights > 0])
+    if counted.size < 2:
+        raise ValueError(f"a classification loss needs two labels among rows of positive weight, got only {counted.tolist()}; add rows of the other class")
+    return np.where(values == classes[1], 1.0, -1.0), classes
+
+
+def _checked_weights(weights: ArrayLike | None, count: int) -> Vector | None:
+    if weights is None:
+        return None
+    values = np.ascontiguousarray(weights, dtype=np.float64)
+    if values.ndim == 0:
+        values = np.full(count, float(values))
+    if values.ndim != 1:
+        raise ValueError(f"sample_weight needs one dimension, got shape {values.shape}; pass one weight a row")
+    _same_length(values, count, "sample_weight")
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError("sample_weight needs finite numbers ≥ 0, got others; drop rows instead of weighting them negatively")
+    if not 0.0 < values.sum() < np.inf:
+        raise ValueError("sample_weight needs a positive finite sum, got all zeros or an overflow; leave it out for equal weights")
+    return values

@@ -1,0 +1,31 @@
+"""A progress bar for one run, on standard error, that shows the gap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from math import isfinite
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dualgap.trace import Record
+
+
+@contextmanager
+def watch(wanted: bool, max_epochs: float, tol: float) -> Iterator[Callable[[Record], None]]:
+    """A function to call with each record; it draws only where a bar is wanted."""
+    if not wanted:
+        yield lambda record: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("epoch {task.completed:g}"),
+        BarColumn(),
+        TextColumn("relative gap {task.fields[gap]:.2e} → {task.fields[tol]:.0e}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=max_epochs if isfinite(max_epochs) else None, gap=float("nan"), tol=tol)
+        yield lambda record: bar.update(task, completed=record.epoch, gap=record.relative_gap)

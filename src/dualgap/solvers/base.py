@@ -1,0 +1,167 @@
+"""What a solver is: settings, and the five moves `run` makes with it. A solver never measures itself.
+
+`start` makes a state, `plan` says which rows an epoch touches in which order, `advance` consumes a slice of that plan,
+`end_epoch` closes a finished one, and `answer` reads weights, intercept and duals off the state.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dualgap.problem import Problem
+
+Vector = NDArray[np.float64]
+Random = Callable[[int], np.random.Generator]
+"""The random numbers of an epoch, by its number: addressed, never carried."""
+
+OUTPUTS = ("last", "average", "random")
+SAMPLINGS = ("random", "permutation", "cyclic")
+
+# Share of w's mobility that a free intercept gets: 1/μ = INTERCEPT_SHARE·mean‖x‖²/λ. More makes w and b fight.
+INTERCEPT_SHARE = 0.05
+
+
+class Answer(NamedTuple):
+    """What a solver would return now."""
+
+    weights: Vector
+    intercept: float
+    duals: Vector | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solver(ABC):
+    """Settings of an algorithm; the options every one of them shares are which iterate is the output."""
+
+    output: str = "last"
+    average_from: float = 0.5
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    is_ascent: ClassVar[bool] = False
+    """Whether D never falls, so that a D that no longer rises means float64 is exhausted."""
+
+    def __post_init__(self) -> None:
+        self.one_of("output", OUTPUTS)
+        if not (isinstance(self.average_from, int | float) and 0.0 <= self.average_from < 1.0):
+            raise ValueError(f"{self.name} needs 0 ≤ average_from < 1, got {self.average_from!r}; the papers use 0.5")
+
+    def one_of(self, option: str, choices: tuple[str, ...]) -> None:
+        """Refuse an option that is none of its choices."""
+        if getattr(self, option) not in choices:
+            raise ValueError(f"{self.name} needs {option} to be one of {', '.join(choices)}, got {getattr(self, option)!r}")
+
+    def positive(self, *options: str) -> None:
+        """Refuse an option that was given and is not a positive finite number."""
+        for option in options:
+            value = getattr(self, option)
+            if value is not None and not (isinstance(value, int | float) and np.isfinite(value) and value > 0):
+                raise ValueError(f"{self.name} needs {option} > 0, got {value!r}; leave it out for a choice from the data")
+
+    def check(self, problem: Problem) -> None:
+        """Refuse a problem this solver cannot do, in one sentence that names what would work."""
+
+    def refuse_intercept(self, problem: Problem) -> None:
+        if problem.intercept:
+            raise ValueError(f"{self.name} cannot fit a free intercept; use sdca, pegasos, sgd or subgradient, or intercept=False")
+
+    def prepare(self, problem: Problem) -> None:
+        """Compile what `advance` will call, by advancing over nothing."""
+        self.advance(problem, self.start(problem, None), no_rows(problem))
+
+    def batch(self, problem: Problem) -> int:
+        """How many rows one update touches."""
+        return 1
+
+    @abstractmethod
+    def start(self, problem: Problem, warm: Answer | None) -> Any:
+        """The first state, at zero or at a given answer."""
+
+    @abstractmethod
+    def plan(self, problem: Problem, state: Any, epoch: int, random: Random) -> Any:
+        """The rows of an epoch in order, `batch` of them to an update; anything that has a length and can be sliced."""
+
+    @abstractmethod
+    def advance(self, problem: Problem, state: Any, steps: Any) -> Any:
+        """The state after a slice of the plan; arrays inside are updated in place, the old state is spent."""
+
+    def end_epoch(self, problem: Problem, state: Any) -> Any:
+        """The state after the last slice of an epoch's plan."""
+        return state
+
+    @abstractmethod
+    def answer(self, problem: Problem, state: Any) -> Answer:
+        """The last iterate."""
+
+    @abstractmethod
+    def begin_average(self, problem: Problem, state: Any) -> Any:
+        """The state that starts to sum its iterates from here on."""
+
+    @abstractmethod
+    def average(self, problem: Problem, state: Any) -> Answer:
+        """The mean of the iterates since `begin_average`, over updates."""
+
+
+def integer_type(count: int) -> type[np.uint32] | type[np.uint64]:
+    """Row numbers take four bytes where they fit."""
+    return np.uint32 if count < 2**32 else np.uint64
+
+
+def no_rows(problem: Problem) -> NDArray[Any]:
+    """An empty slice of a plan."""
+    return np.empty(0, dtype=integer_type(problem.rows.count))
+
+
+def draw_order(count: int, sampling: str, epoch: int, random: Random) -> NDArray[Any]:
+    """Row numbers for one epoch: with replacement, a fresh permutation, or the one permutation of epoch 0."""
+    kind = integer_type(count)
+    if sampling == "random":
+        return random(epoch).integers(0, count, count, dtype=kind)
+    order = np.arange(count, dtype=kind)
+    random(0 if sampling == "cyclic" else epoch).shuffle(order)
+    return order
+
+
+def draw_batches(count: int, size: int, sampling: str, epoch: int, random: Random) -> NDArray[Any]:
+    """Row numbers for one epoch of batches: a partition of the rows, or independent draws of distinct rows each."""
+    if sampling != "random" or size == 1:
+        return draw_order(count, sampling, epoch, random)
+    generator, kind = random(epoch), integer_type(count)
+    batches = -(-count // size)
+    if size * size > count:
+        return np.concatenate([generator.choice(count, size, replace=False) for _ in range(batches)]).astype(kind)
+    # Few repeats are expected, so drawing those batches again is cheaper than drawing without replacement.
+    rows = generator.integers(0, count, (batches, size), dtype=kind)
+    while True:
+        ordered = np.sort(rows, axis=1)
+        repeated = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+        if not repeated.any():
+            return rows.ravel()
+        rows[repeated] = generator.integers(0, count, (int(repeated.sum()), size), dtype=kind)
+
+
+def warm_duals(problem: Problem, warm: Answer | None) -> Vector:
+    """Feasible duals to start from: the given ones, or those the given weights suggest, or zero."""
+    if warm is None:
+        return np.zeros(problem.rows.count)
+    if warm.duals is None:
+        return problem.loss.dual_candidate(problem.scores(warm.weights, warm.intercept), problem.labels)
+    return problem.loss.clip(warm.duals, problem.labels)
+
+
+def row_weights(problem: Problem) -> Vector:
+    """Sample weights as kernels take them: empty where all are 1."""
+    return np.empty(0) if problem.sample_weight is None else problem.sample_weight
+
+
+def intercept_mobility(problem: Problem) -> float:
+    """ρ·mean‖x‖², by which a step in b is larger than a step in a weight; 0 without a free intercept."""
+    if not problem.intercept:
+        return 0.0
+    return INTERCEPT_SHARE * problem.mean_squared_norm or 1.0

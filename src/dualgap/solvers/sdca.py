@@ -1,0 +1,143 @@
+"""SDCA: stochastic dual coordinate ascent, with the modified-SGD first epoch, three samplings and safe shrinking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dualgap.kernels import sdca as kernels
+from dualgap.kernels.steps import kernel_loss
+from dualgap.problem import Problem
+from dualgap.solvers.base import (
+    SAMPLINGS,
+    Answer,
+    Random,
+    Solver,
+    Vector,
+    draw_order,
+    integer_type,
+    intercept_mobility,
+    no_rows,
+    row_weights,
+    warm_duals,
+)
+
+# Shrunk rows return when no active one wants to move by more than this part of what the last return saw.
+SETTLED = 0.1
+
+
+class State(NamedTuple):
+    """Duals and the weights they give, with the numbers that move along."""
+
+    duals: Vector
+    weights: Vector
+    moving: Vector
+    dual_sums: Vector
+    active: NDArray[np.uint8]
+    target: float
+    """The largest pressure at which shrunk rows return."""
+    first_epoch_open: bool
+    """Whether the modified-SGD epoch is still being made."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SDCA(Solver):
+    """Stochastic dual coordinate ascent (Shalev-Shwartz & Zhang, JMLR 2013)."""
+
+    sampling: str = "permutation"
+    first_epoch: str = "sdca"
+    shrinking: bool = False
+    logistic_step: str = "newton"
+
+    name: ClassVar[str] = "sdca"
+    summary: ClassVar[str] = "maximizes the dual exactly over one row at a time; no step size"
+    is_ascent: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.one_of("sampling", SAMPLINGS)
+        self.one_of("first_epoch", ("sdca", "sgd"))
+        self.one_of("logistic_step", ("newton", "closed_form"))
+        if not isinstance(self.shrinking, bool):
+            raise ValueError(f"sdca needs shrinking to be true or false, got {self.shrinking!r}")
+
+    def start(self, problem: Problem, warm: Answer | None) -> State:
+        duals = warm_duals(problem, warm)
+        weights = np.zeros(problem.rows.dimension) if warm is None else problem.weights_of(duals)
+        moving = np.zeros(kernels.MOVING)
+        moving[kernels.THRESHOLD] = np.inf
+        if problem.intercept and warm is not None:
+            moving[kernels.INTERCEPT] = warm.intercept
+        active = np.ones(problem.rows.count if self.shrinking else 0, dtype=np.uint8)
+        return State(duals, weights, moving, np.empty(0), active, np.inf, self.first_epoch == "sgd" and warm is None)
+
+    def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> NDArray[Any]:
+        count = problem.rows.count
+        if state.first_epoch_open:
+            # Modified SGD is defined for a pass that sees each row once.
+            return draw_order(count, "cyclic" if self.sampling == "cyclic" else "permutation", epoch, random)
+        if not state.active.size or state.active.all():
+            return draw_order(count, self.sampling, epoch, random)
+        kept = np.flatnonzero(state.active).astype(integer_type(count))
+        return kept[draw_order(kept.size, self.sampling, epoch, random)]
+
+    def advance(self, problem: Problem, state: State, steps: NDArray[Any]) -> State:
+        rows, loss = problem.rows, kernel_loss(problem.loss, self.logistic_step)
+        common = (rows.arrays, problem.labels, rows.squared_norms, row_weights(problem), loss)
+        rate = intercept_mobility(problem) / problem.lambda_n
+        written = (state.duals, state.weights, state.moving)
+        if state.first_epoch_open:
+            kernels.modified_sgd_steps(*common, problem.strength, problem.lambda_n, rate, steps, *written)
+        else:
+            kernels.sdca_steps(*common, problem.lambda_n, rate, steps, *written, state.dual_sums, state.active)
+        return state
+
+    def prepare(self, problem: Problem) -> None:
+        state = self.start(problem, None)
+        for is_open in {state.first_epoch_open, False}:
+            self.advance(problem, state._replace(first_epoch_open=is_open), no_rows(problem))
+
+    def end_epoch(self, problem: Problem, state: State) -> State:
+        if problem.intercept:
+            # The proximal center moves to where b is, which carries b on by as much again.
+            residue = float(problem.weighted(state.duals).sum())
+            state.moving[kernels.INTERCEPT] += residue * intercept_mobility(problem) / problem.lambda_n
+        if state.active.size:
+            state = self._settle(state)
+        return state._replace(first_epoch_open=False)
+
+    def _settle(self, state: State) -> State:
+        """Set the threshold for the next epoch, and bring shrunk rows back once the active ones have settled."""
+        largest = state.moving[kernels.LARGEST]
+        state.moving[kernels.LARGEST] = 0.0
+        state.moving[kernels.THRESHOLD] = largest if largest > 0.0 else np.inf
+        target = state.target
+        if largest <= target:
+            if not state.active.all():
+                state.active[:] = 1
+                state.moving[kernels.THRESHOLD] = np.inf
+            target = SETTLED * largest
+        return state._replace(target=target)
+
+    def answer(self, problem: Problem, state: State) -> Answer:
+        weights, intercept = state.weights, float(state.moving[kernels.INTERCEPT])
+        seen = state.moving[kernels.SEEN_WEIGHT]
+        if state.first_epoch_open and seen > 0.0:
+            stretch = problem.total_weight / seen
+            return Answer(weights * stretch, intercept * stretch, state.duals)
+        return Answer(weights, intercept, state.duals)
+
+    def begin_average(self, problem: Problem, state: State) -> State:
+        state.moving[kernels.AVERAGED] = 0.0
+        return state._replace(dual_sums=np.zeros(problem.rows.count))
+
+    def average(self, problem: Problem, state: State) -> Answer:
+        averaged = state.moving[kernels.AVERAGED]
+        if averaged == 0.0:
+            return self.answer(problem, state)
+        # w(α) is linear, so the mean of the weights is the weights of the mean duals.
+        duals = state.duals - state.dual_sums / averaged
+        return Answer(problem.weights_of(duals), float(state.moving[kernels.INTERCEPT]), duals)

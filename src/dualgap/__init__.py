@@ -27,7 +27,18 @@ if TYPE_CHECKING:
     )
     from dualgap.problem import Problem
     from dualgap.run import Result, Status, solve
-    from dualgap.solvers import SDCA, SOLVERS, Auto, Solver
+    from dualgap.solvers import (
+        ASDCA,
+        SDCA,
+        SGD,
+        SOLVERS,
+        Auto,
+        BoxAscent,
+        Pegasos,
+        ProjectedAscent,
+        Solver,
+        Subgradient,
+    )
     from dualgap.trace import Record, Trace
 
 try:
@@ -54,7 +65,18 @@ _HOMES = {
         "SquaredEpsilonInsensitive",
         "SquaredHinge",
     ),
-    "dualgap.solvers": ("SDCA", "SOLVERS", "Auto", "Solver"),
+    "dualgap.solvers": (
+        "ASDCA",
+        "SDCA",
+        "SGD",
+        "SOLVERS",
+        "Auto",
+        "BoxAscent",
+        "Pegasos",
+        "ProjectedAscent",
+        "Solver",
+        "Subgradient",
+    ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from dualgap.solvers.asdca import ASDCA
 from dualgap.solvers.auto import Auto
 from dualgap.solvers.base import Answer, Solver
+from dualgap.solvers.box_ascent import BoxAscent
+from dualgap.solvers.pegasos import Pegasos
+from dualgap.solvers.projected_ascent import ProjectedAscent
 from dualgap.solvers.sdca import SDCA
+from dualgap.solvers.sgd import SGD
+from dualgap.solvers.subgradient import Subgradient
 
-SOLVERS: dict[str, type[Solver] | type[Auto]] = {solver.name: solver for solver in (SDCA, Auto)}
+SOLVERS: dict[str, type[Solver] | type[Auto]] = {
+    solver.name: solver
+    for solver in (SDCA, ASDCA, Pegasos, SGD, Subgradient, ProjectedAscent, BoxAscent, Auto)
+}
 
 __all__ = ["SOLVERS", "Answer", "Solver", *(solver.__name__ for solver in SOLVERS.values())]

@@ -1,0 +1,36 @@
+"""Dual ascent without sampling: all duals at once, or one after the other on a precomputed Gram matrix."""
+
+from __future__ import annotations
+
+from dualgap.kernels.compile import kernel
+from dualgap.kernels.steps import dual_step
+
+
+@kernel
+def step_all_duals(labels, loss, curvature, scores, duals):
+    """One projected (proximal) gradient step: each dual moves against the same scores with the same curvature."""
+    for i in range(duals.size):
+        duals[i] = dual_step(loss, scores[i], labels[i], duals[i], curvature)
+
+
+@kernel
+def box_steps(gram, labels, row_weights, loss, lambda_n, order, duals, shares, moving, dual_sums):
+    """Exact coordinate ascent over `order` on K = X Xᵀ; `shares` holds s_i α_i, moving[0] the updates averaged so far."""
+    weighted, averaging = row_weights.size > 0, dual_sums.size > 0
+    averaged = moving[0]
+    for k in range(order.size):
+        i = order[k]
+        score = 0.0
+        row = gram[i]
+        for j in range(row.size):
+            score += row[j] * shares[j]
+        share = row_weights[i] if weighted else 1.0
+        old = duals[i]
+        new = dual_step(loss, score / lambda_n, labels[i], old, share * row[i] / lambda_n)
+        if new != old:
+            duals[i] = new
+            shares[i] = share * new
+            if averaging:
+                dual_sums[i] += averaged * (new - old)
+        averaged += 1.0
+    moving[0] = averaged

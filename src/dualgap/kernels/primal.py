@@ -1,0 +1,109 @@
+"""Stochastic sub-gradient steps on P: Pegasos, and SGD with other step sizes, one row or a batch at a time.
+
+Shalev-Shwartz, Singer, Srebro & Cotter, "Pegasos: primal estimated sub-gradient solver for SVM" (2007, 2011).
+
+    g = λw − (1/k) Σ over the batch of (n s_i/S) a_i x_i ,   a_i = −φ_i′(z_i) ,   w ← w − ηg ,   b ← b + ηρ·(1/k) Σ (n s_i/S) a_i
+
+Weights and duals share one scale, w = scale·v and α = scale·β, so the shrinking by 1 − λη touches no vector, and
+w = w(α) holds because α_i += ηλn a_i/k moves along.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from dualgap.kernels.compile import kernel
+from dualgap.kernels.rows import add_to, dot, prefetch
+from dualgap.kernels.steps import negative_slope
+
+# Places in `moving`, the numbers that change during a run.
+SCALE, UPDATES, INTERCEPT, SQUARED_NORM, SCALE_SUM, AVERAGED = range(6)
+MOVING = 6
+
+CONSTANT, INVERSE, SQUARE_ROOT = range(3)
+
+AHEAD = 4
+# Below this the scale is multiplied into the vectors, before 1/scale loses digits.
+SMALLEST_SCALE = 1e-9
+# The squared norm is carried along for the projection and computed anew after so many updates.
+NORM_PERIOD = 1 << 14
+
+
+@kernel
+def primal_steps(
+    rows, labels, row_weights, loss, strength, share_scale, schedule, step, delay, radius, mobility, batch, order,
+    weights, duals, moving, dual_sums, dual_total,
+):  # fmt: skip
+    """Sub-gradient steps over `order`, `batch` rows each. Updates weights, duals (both unscaled) and moving in place.
+
+    schedule picks η at update t = 0, 1, …: step, 1/(λ(t + step)), or step/√(t + 1); the intercept, which nothing
+    shrinks, takes the second `delay` updates later. radius = 0 means no projection; share_scale is n/S; mobility is ρ.
+    dual_sums and dual_total are empty unless the duals are averaged.
+    """
+    weighted, averaging, projecting = row_weights.size > 0, dual_sums.size > 0, radius > 0.0
+    scale, updates, intercept = moving[SCALE], moving[UPDATES], moving[INTERCEPT]
+    squared_norm, scale_sum, averaged = moving[SQUARED_NORM], moving[SCALE_SUM], moving[AVERAGED]
+    slopes = np.empty(batch)
+    begin = 0
+    while begin < order.size:
+        size = min(batch, order.size - begin)
+        if schedule == CONSTANT:
+            eta = step
+        elif schedule == INVERSE:
+            eta = 1.0 / (strength * (updates + step))
+        else:
+            eta = step / sqrt(updates + 1.0)
+        intercept_eta = 1.0 / (strength * (updates + step + delay)) if schedule == INVERSE else eta
+        total = 0.0
+        for k in range(size):
+            if begin + k + AHEAD < order.size:
+                prefetch(rows, order[begin + k + AHEAD])
+            i = order[begin + k]
+            slopes[k] = negative_slope(loss, scale * dot(rows, i, weights) + intercept, labels[i])
+            total += slopes[k] * row_weights[i] if weighted else slopes[k]
+        intercept += intercept_eta * mobility * share_scale * total / size
+        scale *= 1.0 - strength * eta
+        if abs(scale) < SMALLEST_SCALE:
+            for j in range(weights.size):
+                weights[j] *= scale
+            if averaging:
+                for i in range(duals.size):
+                    dual_total[i] += scale_sum * duals[i] - dual_sums[i]
+                    dual_sums[i] = 0.0
+                scale_sum = 0.0
+            for i in range(duals.size):
+                duals[i] *= scale
+            squared_norm *= scale * scale
+            scale = 1.0
+        for k in range(size):
+            if slopes[k] == 0.0:
+                continue
+            i = order[begin + k]
+            share = share_scale * row_weights[i] if weighted else 1.0
+            move = eta * share * slopes[k] / (size * scale)
+            if projecting:
+                own = dot(rows, i, weights)
+                add_to(rows, i, move, weights)
+                squared_norm += move * (own + dot(rows, i, weights))
+            else:
+                add_to(rows, i, move, weights)
+            dual_move = eta * strength * labels.size * slopes[k] / (size * scale)
+            duals[i] += dual_move
+            if averaging:
+                dual_sums[i] += scale_sum * dual_move
+        updates += 1.0
+        if projecting:
+            if updates % NORM_PERIOD == 0.0:
+                squared_norm = 0.0
+                for j in range(weights.size):
+                    squared_norm += weights[j] * weights[j]
+            norm = abs(scale) * sqrt(max(squared_norm, 0.0))
+            if norm > radius:
+                scale *= radius / norm
+        scale_sum += scale
+        averaged += 1.0
+        begin += size
+    moving[SCALE], moving[UPDATES], moving[INTERCEPT] = scale, updates, intercept
+    moving[SQUARED_NORM], moving[SCALE_SUM], moving[AVERAGED] = squared_norm, scale_sum, averaged

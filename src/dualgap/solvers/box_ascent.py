@@ -1,0 +1,83 @@
+"""BoxAscent: exact coordinate ascent on the dual in fixed order, on the precomputed Gram matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dualgap.kernels.ascent import box_steps
+from dualgap.kernels.steps import kernel_loss
+from dualgap.memory import available_bytes
+from dualgap.problem import Problem
+from dualgap.solvers.base import Answer, Random, Solver, Vector, integer_type, row_weights, warm_duals
+
+
+class State(NamedTuple):
+    """The Gram matrix and the duals, with and without their row weights."""
+
+    gram: Vector
+    duals: Vector
+    shares: Vector
+    moving: Vector
+    dual_sums: Vector
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoxAscent(Solver):
+    """Coordinate by coordinate, α_i becomes the maximizer of D within its interval; no step size, no randomness."""
+
+    name: ClassVar[str] = "box_ascent"
+    summary: ClassVar[str] = "exact dual coordinate ascent in fixed order on the Gram matrix; for up to some 10,000 rows"
+    is_ascent: ClassVar[bool] = True
+
+    def check(self, problem: Problem) -> None:
+        self.refuse_intercept(problem)
+        needed, half = 8 * problem.rows.count**2, available_bytes() // 2
+        if needed > half:
+            raise ValueError(
+                f"box_ascent needs {needed / 2**30:.1f} GiB for the Gram matrix of {problem.rows.count} rows, "
+                f"more than half of the free memory ({half / 2**30:.1f} GiB); use sdca"
+            )
+
+    def prepare(self, problem: Problem) -> None:
+        nothing = np.empty(0, dtype=integer_type(problem.rows.count))
+        loss, empty = kernel_loss(problem.loss), np.empty(0)
+        box_steps(np.empty((0, 0)), problem.labels[:0], row_weights(problem)[:0], loss, 1.0, nothing, empty, empty, np.zeros(1), empty)
+
+    def start(self, problem: Problem, warm: Answer | None) -> State:
+        duals = warm_duals(problem, warm)
+        return State(problem.rows.gram(), duals, problem.weighted(duals).copy(), np.zeros(1), np.empty(0))
+
+    def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> NDArray[Any]:
+        return np.arange(problem.rows.count, dtype=integer_type(problem.rows.count))
+
+    def advance(self, problem: Problem, state: State, steps: NDArray[Any]) -> State:
+        box_steps(
+            state.gram,
+            problem.labels,
+            row_weights(problem),
+            kernel_loss(problem.loss),
+            problem.lambda_n,
+            steps,
+            state.duals,
+            state.shares,
+            state.moving,
+            state.dual_sums,
+        )
+        return state
+
+    def answer(self, problem: Problem, state: State) -> Answer:
+        return Answer(problem.weights_of(state.duals), 0.0, state.duals)
+
+    def begin_average(self, problem: Problem, state: State) -> State:
+        state.moving[0] = 0.0
+        return state._replace(dual_sums=np.zeros(problem.rows.count))
+
+    def average(self, problem: Problem, state: State) -> Answer:
+        if state.moving[0] == 0.0:
+            return self.answer(problem, state)
+        duals = state.duals - state.dual_sums / state.moving[0]
+        return Answer(problem.weights_of(duals), 0.0, duals)

@@ -1,0 +1,40 @@
+"""Pegasos: stochastic sub-gradient descent with step 1/(λt), one row or a batch, with or without projection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import ClassVar
+
+import numpy as np
+
+from dualgap.kernels import primal as kernels
+from dualgap.problem import Problem
+from dualgap.solvers.primal import PrimalSolver, Step, default_step, longest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pegasos(PrimalSolver):
+    """Primal estimated sub-gradient solver (Shalev-Shwartz, Singer, Srebro & Cotter, 2007)."""
+
+    projection: bool = False
+
+    name: ClassVar[str] = "pegasos"
+    summary: ClassVar[str] = "sub-gradient steps of size 1/(λt) on one row or a batch"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.projection, bool):
+            raise ValueError(f"pegasos needs projection to be true or false, got {self.projection!r}")
+
+    def step_for(self, problem: Problem) -> Step:
+        # Where the slope is unbounded, as for squares, early steps of 1/λ overflow: t starts late enough to be stable.
+        unbounded = not np.isfinite(problem.loss.lipschitz)
+        late = problem.loss.smoothness * longest(problem) / problem.strength if unbounded else 0.0
+        # A first step of 1/λ in b takes long to undo, because nothing shrinks b as it shrinks w.
+        delay = 1.0 / (problem.strength * default_step(problem, longest(problem))) - late
+        return Step(kernels.INVERSE, 1.0 + late, max(delay, 0.0))
+
+    def radius(self, problem: Problem) -> float:
+        """√(2P(0)/λ) bounds ‖w*‖ for every loss; where −φ*(−α) is linear, w* lies within √(P(0)/λ)."""
+        return sqrt(problem.primal_at_zero / problem.strength) if self.projection else 0.0

@@ -1,0 +1,138 @@
+"""What stochastic sub-gradient solvers have in common: a scaled state, batches, and duals that follow the weights."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dualgap.kernels import primal as kernels
+from dualgap.kernels.steps import kernel_loss
+from dualgap.problem import Problem
+from dualgap.solvers.base import (
+    SAMPLINGS,
+    Answer,
+    Random,
+    Solver,
+    Vector,
+    draw_batches,
+    intercept_mobility,
+    row_weights,
+)
+
+SCHEDULES = {"constant": kernels.CONSTANT, "inverse": kernels.INVERSE, "sqrt": kernels.SQUARE_ROOT}
+
+
+class State(NamedTuple):
+    """Weights and duals divided by their common scale, with the numbers that move along."""
+
+    weights: Vector
+    duals: Vector
+    moving: Vector
+    dual_sums: Vector
+    dual_total: Vector
+
+
+class Step(NamedTuple):
+    """The step size as the kernel takes it: a schedule, its number, and how much later the intercept is on it."""
+
+    schedule: int
+    number: float
+    delay: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrimalSolver(Solver):
+    """Sub-gradient steps on rows drawn at random; a subclass says which step size and whether to project."""
+
+    batch_size: int = 1
+    sampling: str = "random"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.one_of("sampling", SAMPLINGS)
+        if not isinstance(self.batch_size, int) or self.batch_size < 1:
+            raise ValueError(f"{self.name} needs a whole batch_size ≥ 1, got {self.batch_size!r}; 1 is the plain algorithm")
+
+    @abstractmethod
+    def step_for(self, problem: Problem) -> Step:
+        """The step size on this problem."""
+
+    def radius(self, problem: Problem) -> float:
+        """The ball the weights are projected onto; 0 for none."""
+        return 0.0
+
+    def batch(self, problem: Problem) -> int:
+        return min(self.batch_size, problem.rows.count)
+
+    def start(self, problem: Problem, warm: Answer | None) -> State:
+        moving = np.zeros(kernels.MOVING)
+        moving[kernels.SCALE] = 1.0
+        if warm is None:
+            return State(np.zeros(problem.rows.dimension), np.zeros(problem.rows.count), moving, np.empty(0), np.empty(0))
+        weights = warm.weights.copy()
+        duals = np.zeros(problem.rows.count) if warm.duals is None else warm.duals.copy()
+        moving[kernels.INTERCEPT] = warm.intercept
+        moving[kernels.SQUARED_NORM] = weights @ weights
+        # A first step of 1/λ would throw a good start away, so a warm run counts as one epoch old.
+        moving[kernels.UPDATES] = -(-problem.rows.count // self.batch(problem))
+        return State(weights, duals, moving, np.empty(0), np.empty(0))
+
+    def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> NDArray[Any]:
+        return draw_batches(problem.rows.count, self.batch(problem), self.sampling, epoch, random)
+
+    def advance(self, problem: Problem, state: State, steps: NDArray[Any]) -> State:
+        kernels.primal_steps(
+            problem.rows.arrays,
+            problem.labels,
+            row_weights(problem),
+            kernel_loss(problem.loss),
+            problem.strength,
+            problem.rows.count / problem.total_weight,
+            *self.step_for(problem),
+            self.radius(problem),
+            intercept_mobility(problem),
+            self.batch(problem),
+            steps,
+            *state,
+        )
+        return state
+
+    def answer(self, problem: Problem, state: State) -> Answer:
+        scale = state.moving[kernels.SCALE]
+        return Answer(scale * state.weights, float(state.moving[kernels.INTERCEPT]), scale * state.duals)
+
+    def begin_average(self, problem: Problem, state: State) -> State:
+        state.moving[[kernels.SCALE_SUM, kernels.AVERAGED]] = 0.0
+        return state._replace(dual_sums=np.zeros(problem.rows.count), dual_total=np.zeros(problem.rows.count))
+
+    def average(self, problem: Problem, state: State) -> Answer:
+        averaged = state.moving[kernels.AVERAGED]
+        if averaged == 0.0:
+            return self.answer(problem, state)
+        sums = state.dual_total + (state.moving[kernels.SCALE_SUM] * state.duals - state.dual_sums)
+        duals = sums / averaged
+        # w = w(α) at every step and w(α) is linear, so the mean of the weights is the weights of the mean duals.
+        return Answer(problem.weights_of(duals), float(state.moving[kernels.INTERCEPT]), duals)
+
+
+def longest(problem: Problem) -> float:
+    """max over rows of (n s_i/S)(‖x_i‖² + ρ): how far one row can bend the sampled objective."""
+    squares = problem.rows.squared_norms + intercept_mobility(problem)
+    if problem.sample_weight is not None:
+        squares = squares * problem.sample_weight * (problem.rows.count / problem.total_weight)
+    return float(squares.max())
+
+
+def default_step(problem: Problem, length: float) -> float:
+    """1/(smoothness·‖x‖² + λ); for a kink, the step that moves one row's score by about its loss at zero."""
+    loss = problem.loss
+    if length <= 0.0:
+        return 1.0 / problem.strength
+    if loss.has_kink:
+        scale = problem.primal_at_zero / loss.lipschitz or 1.0
+        return scale / (loss.lipschitz * length + problem.strength * scale)
+    return 1.0 / (loss.smoothness * length + problem.strength)

@@ -1,0 +1,100 @@
+"""ProjectedAscent: projected gradient ascent on the dual, all rows at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from dualgap.kernels.ascent import step_all_duals
+from dualgap.kernels.steps import kernel_loss
+from dualgap.problem import Problem
+from dualgap.solvers.base import Answer, Random, Solver, Vector, warm_duals
+
+POWER_ITERATIONS = 100
+
+
+class State(NamedTuple):
+    """Duals, the weights they give, the curvature of the steps, and the sum of duals where they are averaged."""
+
+    duals: Vector
+    weights: Vector
+    curvature: float
+    dual_sums: Vector
+    averaged: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectedAscent(Solver):
+    """α ← projection of α + step·∇, with ∇_i = −φ_i*′(−α_i) − z_i; `step` is 1/Lipschitz unless given."""
+
+    step: float | None = None
+
+    name: ClassVar[str] = "projected_ascent"
+    summary: ClassVar[str] = "projected gradient ascent on the dual, one step an epoch"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.positive("step")
+
+    def check(self, problem: Problem) -> None:
+        self.refuse_intercept(problem)
+        if problem.loss.name == "logistic":
+            raise ValueError("projected_ascent cannot do logistic, whose dual gradient is unbounded; use sdca or asdca")
+        gamma = problem.loss.parameters()["gamma"]
+        if self.step is not None and gamma * self.step > 1.0:
+            raise ValueError(f"projected_ascent needs step ≤ {1.0 / gamma:g} for {problem.loss.name}, got {self.step}; leave it out")
+
+    def prepare(self, problem: Problem) -> None:
+        step_all_duals(problem.labels[:0], kernel_loss(problem.loss), 1.0, np.empty(0), np.empty(0))
+
+    def batch(self, problem: Problem) -> int:
+        return problem.rows.count
+
+    def start(self, problem: Problem, warm: Answer | None) -> State:
+        duals = warm_duals(problem, warm)
+        weights = np.zeros(problem.rows.dimension) if warm is None else problem.weights_of(duals)
+        if self.step is None:
+            curvature = largest_curvature(problem)
+        else:
+            curvature = 1.0 / self.step - problem.loss.parameters()["gamma"]
+        return State(duals, weights, curvature, np.empty(0), 0)
+
+    def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> range:
+        return range(problem.rows.count)
+
+    def advance(self, problem: Problem, state: State, steps: Any) -> State:
+        scores = problem.scores(state.weights)
+        step_all_duals(problem.labels, kernel_loss(problem.loss), state.curvature, scores, state.duals)
+        if state.dual_sums.size:
+            np.add(state.dual_sums, state.duals, out=state.dual_sums)
+        return state._replace(weights=problem.weights_of(state.duals), averaged=state.averaged + 1)
+
+    def answer(self, problem: Problem, state: State) -> Answer:
+        return Answer(state.weights, 0.0, state.duals)
+
+    def begin_average(self, problem: Problem, state: State) -> State:
+        return state._replace(dual_sums=np.zeros(problem.rows.count), averaged=0)
+
+    def average(self, problem: Problem, state: State) -> Answer:
+        if state.averaged == 0:
+            return self.answer(problem, state)
+        duals = state.dual_sums / state.averaged
+        return Answer(problem.weights_of(duals), 0.0, duals)
+
+
+def largest_curvature(problem: Problem) -> float:
+    """The largest eigenvalue of Σ s_i x_i x_iᵀ/(λS), by power iteration; a step of its inverse never lowers D."""
+    # Any start that is orthogonal to no eigenvector will do; a fixed one keeps runs equal to the bit.
+    direction = np.cos(np.arange(problem.rows.dimension) + 1.0)
+    largest = 0.0
+    for _ in range(POWER_ITERATIONS):
+        direction /= np.linalg.norm(direction)
+        # w(X v) is XᵀS X v/(λS).
+        direction = problem.weights_of(problem.scores(direction))
+        before, largest = largest, float(np.linalg.norm(direction))
+        if largest == 0.0 or abs(largest - before) <= 1e-4 * largest:
+            break
+    # The iteration approaches from below; steps up to twice the inverse are stable, so a few percent are safe.
+    return max(1.05 * largest, np.finfo(np.float64).tiny)

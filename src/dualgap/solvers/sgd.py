@@ -1,0 +1,32 @@
+"""SGD: stochastic sub-gradient descent with a step size of one's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dualgap.kernels import primal as kernels
+from dualgap.problem import Problem
+from dualgap.solvers.primal import SCHEDULES, PrimalSolver, Step, default_step, longest
+
+
+@dataclass(frozen=True, kw_only=True)
+class SGD(PrimalSolver):
+    """Stochastic sub-gradient descent; schedule is constant, inverse (step/(1 + λ·step·t)) or sqrt (step/√t)."""
+
+    step: float | None = None
+    schedule: str = "inverse"
+
+    name: ClassVar[str] = "sgd"
+    summary: ClassVar[str] = "sub-gradient steps whose size and schedule are options"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.one_of("schedule", tuple(SCHEDULES))
+        self.positive("step")
+
+    def step_for(self, problem: Problem) -> Step:
+        step = default_step(problem, longest(problem)) if self.step is None else float(self.step)
+        if self.schedule == "inverse":
+            return Step(kernels.INVERSE, 1.0 / (problem.strength * step))
+        return Step(SCHEDULES[self.schedule], step)

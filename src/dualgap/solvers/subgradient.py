@@ -1,0 +1,96 @@
+"""Subgradient: full sub-gradient descent on P, one step an epoch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from dualgap.problem import Problem
+from dualgap.solvers.base import Answer, Random, Solver, Vector, intercept_mobility
+from dualgap.solvers.primal import SCHEDULES, default_step
+
+
+class State(NamedTuple):
+    """The iterate, the number of steps, and the sums of iterates where they are averaged."""
+
+    weights: Vector
+    intercept: float
+    duals: Vector
+    updates: int
+    dual_sums: Vector
+    averaged: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subgradient(Solver):
+    """Sub-gradient descent over all rows: w ← w − η(λw − (1/S) Σ s_i a_i x_i).
+
+    Without a schedule the step is constant for a smooth loss and step/(1 + λ·step·t) for one with a kink.
+    """
+
+    step: float | None = None
+    schedule: str | None = None
+
+    name: ClassVar[str] = "subgradient"
+    summary: ClassVar[str] = "one step along the full sub-gradient of P an epoch"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.schedule is not None:
+            self.one_of("schedule", tuple(SCHEDULES))
+        self.positive("step")
+
+    def prepare(self, problem: Problem) -> None:
+        """Nothing is compiled: a full step is two products with the rows."""
+
+    def batch(self, problem: Problem) -> int:
+        return problem.rows.count
+
+    def start(self, problem: Problem, warm: Answer | None) -> State:
+        if warm is None:
+            return State(np.zeros(problem.rows.dimension), 0.0, np.zeros(problem.rows.count), 0, np.empty(0), 0)
+        duals = np.zeros(problem.rows.count) if warm.duals is None else warm.duals.copy()
+        return State(warm.weights.copy(), warm.intercept, duals, 0, np.empty(0), 0)
+
+    def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> range:
+        return range(problem.rows.count)
+
+    def eta(self, problem: Problem, updates: int) -> float:
+        """The step size after so many updates."""
+        step = self.step or default_step(problem, problem.mean_squared_norm + intercept_mobility(problem))
+        schedule = self.schedule or ("inverse" if problem.loss.has_kink else "constant")
+        if schedule == "constant":
+            return step
+        return step / (1.0 + problem.strength * step * updates) if schedule == "inverse" else step / sqrt(updates + 1.0)
+
+    def advance(self, problem: Problem, state: State, steps: Any) -> State:
+        eta = self.eta(problem, state.updates)
+        keep = 1.0 - problem.strength * eta
+        scores = problem.scores(state.weights, state.intercept)
+        slopes = problem.loss.dual_candidate(scores, problem.labels)
+        # λη·w(a) is η/S Σ s_i a_i x_i, so weights and duals take the same step and w = w(α) stays true.
+        weights = keep * state.weights + (problem.strength * eta) * problem.weights_of(slopes)
+        intercept = state.intercept + eta * intercept_mobility(problem) * problem.mean(slopes)
+        duals = state.duals
+        duals *= keep
+        slopes *= problem.strength * eta
+        duals += slopes
+        sums = state.dual_sums
+        if sums.size:
+            sums += duals
+        return State(weights, intercept, duals, state.updates + 1, sums, state.averaged + 1)
+
+    def answer(self, problem: Problem, state: State) -> Answer:
+        return Answer(state.weights, state.intercept, state.duals)
+
+    def begin_average(self, problem: Problem, state: State) -> State:
+        return state._replace(dual_sums=np.zeros(problem.rows.count), averaged=0)
+
+    def average(self, problem: Problem, state: State) -> Answer:
+        if state.averaged == 0:
+            return self.answer(problem, state)
+        duals = state.dual_sums / state.averaged
+        return Answer(problem.weights_of(duals), state.intercept, duals)

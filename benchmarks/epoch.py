@@ -62,13 +62,20 @@ def compare(X, y) -> tuple[float, float]:
 def main() -> None:
     folder = Path(os.environ.get("DUALGAP_DATA", "."))
     print("# One epoch against two products\n")
-    print("Made by `DUALGAP_DATA=… python benchmarks/epoch.py > docs/epoch.md`: seconds on one thread, median of five.\n")
-    print("| data | rows × columns | stored values | SDCA epoch | X @ w and Xᵀ @ v | ratio |\n|---|---|---|---|---|---|")
+    print(
+        "Made by `DUALGAP_DATA=… python benchmarks/epoch.py > docs/epoch.md`: seconds on one thread, median of five.\n"
+    )
+    print(
+        "| data | rows × columns | stored values | SDCA epoch | X @ w and Xᵀ @ v | ratio |\n|---|---|---|---|---|---|"
+    )
     for name in sys.argv[1:] or NAMES:
         X, y = load(folder, name)
         epoch, product = compare(X, y)
         stored = X.nnz if sp.issparse(X) else X.size
-        print(f"| {name} | {X.shape[0]:,} × {X.shape[1]:,} | {stored:,} | {epoch:.4f} | {product:.4f} | {epoch / product:.2f} |", flush=True)
+        print(
+            f"| {name} | {X.shape[0]:,} × {X.shape[1]:,} | {stored:,} | {epoch:.4f} | {product:.4f} | {epoch / product:.2f} |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

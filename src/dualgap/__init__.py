@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         ProjectedAscent,
         Solver,
         Subgradient,
+        sufficient_updates,
     )
     from dualgap.trace import Record, Trace
 
@@ -76,6 +77,7 @@ _HOMES = {
         "ProjectedAscent",
         "Solver",
         "Subgradient",
+        "sufficient_updates",
     ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

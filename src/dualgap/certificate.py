@@ -50,7 +50,9 @@ class Certificate:
         return not (np.isfinite(self.primal) and np.isfinite(self.dual)) or self.gap < 0.0
 
     def __str__(self) -> str:
-        return f"primal {self.primal:.10g}, dual {self.dual:.10g}, gap {self.gap:.3g} (relative {self.relative_gap:.3g})"
+        return (
+            f"primal {self.primal:.10g}, dual {self.dual:.10g}, gap {self.gap:.3g} (relative {self.relative_gap:.3g})"
+        )
 
 
 class Judgement(NamedTuple):
@@ -147,7 +149,7 @@ def _between_kinks(problem: Problem, scores: Vector, places: Vector) -> float:
     low, high = 0, places.size - 1
 
     def middle(k: int) -> float:
-        return 0.5 * (places[k] + places[k + 1])
+        return float(0.5 * (places[k] + places[k + 1]))
 
     # Invariant: the slope left of places[low] is not positive, right of places[high] not negative.
     while low < high:

@@ -29,6 +29,8 @@ class Interrupt:
             raise KeyboardInterrupt
         self.asked = True
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._previous is not None:
             signal.signal(signal.SIGINT, self._previous)

@@ -1,8 +1,8 @@
 """The problem: P, D and w(α), and the owner of 1/S and λ. Nothing in it moves.
 
-    P(w, b) = (1/S) Σ s_i φ_i(z_i) + (λ/2) ‖w‖² ,      z_i = ⟨x_i, w⟩ + b
-    D(α)    = (1/S) Σ −s_i φ_i*(−α_i) − (λ/2) ‖w(α)‖² ,      w(α) = (1/(λS)) Σ s_i α_i x_i
-    with a free intercept b the duals must also satisfy Σ s_i α_i = 0
+P(w, b) = (1/S) Σ s_i φ_i(z_i) + (λ/2) ‖w‖² ,      z_i = ⟨x_i, w⟩ + b
+D(α)    = (1/S) Σ −s_i φ_i*(−α_i) − (λ/2) ‖w(α)‖² ,      w(α) = (1/(λS)) Σ s_i α_i x_i
+with a free intercept b the duals must also satisfy Σ s_i α_i = 0
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ class Problem:
         else:
             self.labels = _real_targets(y, self.rows.count)
         if not np.isfinite(self.primal_at_zero):
-            raise ValueError("y needs values whose loss is a finite float64, got values too large; divide y by its largest absolute value")
+            raise ValueError(
+                "y needs values whose loss is a finite float64, got values too large; divide y by its largest absolute value"
+            )
 
     @property
     def lambda_n(self) -> float:
@@ -97,7 +99,9 @@ class Problem:
     def with_loss(self, loss: Loss) -> Problem:
         """The same rows, labels and strength under another loss of the same task."""
         if loss.task != self.loss.task:
-            raise ValueError(f"another loss for the same labels needs task {self.loss.task}, got {loss.name}; make a new Problem")
+            raise ValueError(
+                f"another loss for the same labels needs task {self.loss.task}, got {loss.name}; make a new Problem"
+            )
         other = object.__new__(Problem)
         other.__dict__.update({k: v for k, v in self.__dict__.items() if k != "primal_at_zero"})
         other.loss = loss
@@ -114,13 +118,17 @@ class Problem:
         values = _column(y)
         labels = np.where(values == self.classes[1], 1.0, -1.0)
         if not np.isin(values, self.classes).all():
-            raise ValueError(f"labels need to be {self.classes[0]!r} or {self.classes[1]!r} as in training, got others; drop those rows")
+            raise ValueError(
+                f"labels need to be {self.classes[0]!r} or {self.classes[1]!r} as in training, got others; drop those rows"
+            )
         return labels
 
     def __repr__(self) -> str:
         form = "sparse" if self.rows.is_sparse else "dense"
         free = ", free intercept" if self.intercept else ""
-        return f"Problem({self.rows.count} × {self.rows.dimension} {form}, {self.loss}, strength={self.strength:g}{free})"
+        return (
+            f"Problem({self.rows.count} × {self.rows.dimension} {form}, {self.loss}, strength={self.strength:g}{free})"
+        )
 
 
 def score(scores: Vector, labels: Vector, task: str, row_weights: Vector | None = None) -> float:
@@ -160,7 +168,9 @@ def _column(y: ArrayLike) -> NDArray[Any]:
 
 def _same_length(values: NDArray[Any], count: int | None, name: str) -> None:
     if count is not None and values.size != count:
-        raise ValueError(f"{name} needs one value a row ({count}), got {values.size}; check that X and {name} belong together")
+        raise ValueError(
+            f"{name} needs one value a row ({count}), got {values.size}; check that X and {name} belong together"
+        )
 
 
 def _real_targets(y: ArrayLike, count: int | None) -> Vector:
@@ -171,7 +181,9 @@ def _real_targets(y: ArrayLike, count: int | None) -> Vector:
     try:
         targets = np.ascontiguousarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"y needs numbers for a regression loss, got values of type {values.dtype}; choose a classification loss or encode them") from None
+        raise ValueError(
+            f"y needs numbers for a regression loss, got values of type {values.dtype}; choose a classification loss or encode them"
+        ) from None
     if not np.isfinite(targets).all():
         raise ValueError("y needs finite numbers, got NaN or infinity; drop the rows that hold them")
     return targets
@@ -188,13 +200,19 @@ def _two_classes(y: ArrayLike, count: int, weights: Vector | None) -> tuple[Vect
     try:
         classes = np.unique(values)
     except TypeError:
-        raise ValueError("y needs labels of one type, got a mixture that cannot be ordered; encode them as two values") from None
+        raise ValueError(
+            "y needs labels of one type, got a mixture that cannot be ordered; encode them as two values"
+        ) from None
     if classes.size > 2:
         few = ", ".join(map(str, classes[:5].tolist())) + ("…" if classes.size > 5 else "")
-        raise ValueError(f"a classification loss needs two labels, got {classes.size} ({few}); choose which are positive, or use a regression loss")
+        raise ValueError(
+            f"a classification loss needs two labels, got {classes.size} ({few}); choose which are positive, or use a regression loss"
+        )
     counted = classes if weights is None else np.unique(values[weights > 0])
     if counted.size < 2:
-        raise ValueError(f"a classification loss needs two labels among rows of positive weight, got only {counted.tolist()}; add rows of the other class")
+        raise ValueError(
+            f"a classification loss needs two labels among rows of positive weight, got only {counted.tolist()}; add rows of the other class"
+        )
     return np.where(values == classes[1], 1.0, -1.0), classes
 
 
@@ -208,7 +226,11 @@ def _checked_weights(weights: ArrayLike | None, count: int) -> Vector | None:
         raise ValueError(f"sample_weight needs one dimension, got shape {values.shape}; pass one weight a row")
     _same_length(values, count, "sample_weight")
     if not np.isfinite(values).all() or (values < 0).any():
-        raise ValueError("sample_weight needs finite numbers ≥ 0, got others; drop rows instead of weighting them negatively")
+        raise ValueError(
+            "sample_weight needs finite numbers ≥ 0, got others; drop rows instead of weighting them negatively"
+        )
     if not 0.0 < values.sum() < np.inf:
-        raise ValueError("sample_weight needs a positive finite sum, got all zeros or an overflow; leave it out for equal weights")
+        raise ValueError(
+            "sample_weight needs a positive finite sum, got all zeros or an overflow; leave it out for equal weights"
+        )
     return values

@@ -56,6 +56,14 @@ class Rows:
         """How many values are stored."""
         return int(self.arrays.data.size if isinstance(self.arrays, SparseRows) else self.arrays.values.size)
 
+    def of_width(self, dimension: int) -> Rows:
+        """These rows, if they are as long as those of training."""
+        if self.dimension != dimension:
+            raise ValueError(
+                f"X needs {dimension} columns as in training, got {self.dimension}; select the same columns"
+            )
+        return self
+
     def blocks(self, small: bool = False) -> Iterator[tuple[slice, Any]]:
         """Blocks of rows as float64 matrices (NumPy or CSR), with the rows they hold.
 
@@ -74,11 +82,14 @@ class Rows:
             else:
                 low, high = int(a.indptr[rows.start]), int(a.indptr[rows.stop])
                 indptr = a.indptr[rows.start : rows.stop + 1]
-                yield rows, _csr(
-                    a.data[low:high].astype(np.float64, copy=False),
-                    a.indices[low:high],
-                    indptr if low == 0 else indptr - a.indptr.dtype.type(low),
-                    (rows.stop - rows.start, self.dimension),
+                yield (
+                    rows,
+                    _csr(
+                        a.data[low:high].astype(np.float64, copy=False),
+                        a.indices[low:high],
+                        indptr if low == 0 else indptr - a.indptr.dtype.type(low),
+                        (rows.stop - rows.start, self.dimension),
+                    ),
                 )
 
     def scores(self, weights: Vector) -> Vector:
@@ -100,7 +111,7 @@ class Rows:
         out = np.empty((self.count, self.count))
         for rows, block in self.blocks():
             for columns, other in self.blocks():
-                product = block @ other.T
+                product: Any = block @ other.T
                 out[rows, columns] = product.toarray() if sp.issparse(product) else product
         return out
 
@@ -108,7 +119,7 @@ class Rows:
         out = np.empty(self.count)
         with np.errstate(over="ignore", under="ignore"):
             for rows, block in self.blocks(small=True):
-                if sp.issparse(block):
+                if self.is_sparse:
                     squares = _csr(block.data * block.data, block.indices, block.indptr, block.shape)
                     out[rows] = squares @ np.ones(self.dimension)
                 else:
@@ -136,7 +147,9 @@ def as_rows(X: Any, name: str = "X") -> Rows:
         return _sparse_rows(X.sparse.to_coo(), name)
     values = _dense(X, name)
     if values.ndim != 2:
-        raise ValueError(f"{name} needs two dimensions (rows × columns), got {values.ndim}; use reshape(-1, 1) for one column")
+        raise ValueError(
+            f"{name} needs two dimensions (rows × columns), got {values.ndim}; use reshape(-1, 1) for one column"
+        )
     _refuse_empty(values.shape, name)
     values = np.ascontiguousarray(values, dtype=_float_type(values.dtype, name))
     _refuse_not_finite(values, name)
@@ -166,7 +179,9 @@ def _float_type(dtype: np.dtype[Any], name: str) -> type[np.float32] | type[np.f
 
 def _refuse_empty(shape: tuple[int, ...], name: str) -> None:
     if 0 in shape:
-        raise ValueError(f"{name} needs at least one row and one column, got {shape[0]} × {shape[1]}; check the selection that made it")
+        raise ValueError(
+            f"{name} needs at least one row and one column, got {shape[0]} × {shape[1]}; check the selection that made it"
+        )
 
 
 def _refuse_not_finite(values: NDArray[Any], name: str) -> None:
@@ -187,7 +202,9 @@ def _sparse_rows(X: Any, name: str) -> Rows:
         _refuse_malformed(X, name)
     else:
         X = X.tocsr()
-    data, indices, indptr = (np.ascontiguousarray(part) for part in (X.data.astype(kind, copy=False), X.indices, X.indptr))
+    data, indices, indptr = (
+        np.ascontiguousarray(part) for part in (X.data.astype(kind, copy=False), X.indices, X.indptr)
+    )
     stored = int(indptr[-1])
     data, indices = data[:stored], indices[:stored]
     matrix = _csr(data, indices, indptr, shape)
@@ -205,10 +222,16 @@ def _refuse_malformed(X: Any, name: str) -> None:
     indptr, indices = X.indptr, X.indices
     advice = "rebuild the matrix from (data, (row, column))"
     if indptr.size != X.shape[0] + 1 or indptr[0] != 0 or (np.diff(indptr) < 0).any():
-        raise ValueError(f"{name} needs a CSR indptr that starts at 0 and never falls, one entry a row, got a broken one; {advice}")
+        raise ValueError(
+            f"{name} needs a CSR indptr that starts at 0 and never falls, one entry a row, got a broken one; {advice}"
+        )
     stored = int(indptr[-1])
     if stored > min(indices.size, X.data.size):
-        raise ValueError(f"{name} needs as many CSR indices and values as indptr says ({stored}), got {min(indices.size, X.data.size)}; {advice}")
+        raise ValueError(
+            f"{name} needs as many CSR indices and values as indptr says ({stored}), got {min(indices.size, X.data.size)}; {advice}"
+        )
     used = indices[:stored]
     if stored and (int(used.min()) < 0 or int(used.max()) >= X.shape[1]):
-        raise ValueError(f"{name} needs CSR column indices from 0 to {X.shape[1] - 1}, got {int(used.min())} to {int(used.max())}; {advice}")
+        raise ValueError(
+            f"{name} needs CSR column indices from 0 to {X.shape[1] - 1}, got {int(used.min())} to {int(used.max())}; {advice}"
+        )

@@ -55,7 +55,9 @@ def build(spec: object, table: Mapping[str, type[T]], kind: str) -> T:
     if isinstance(spec, type) and issubclass(spec, classes):
         return spec()  # type: ignore[return-value]
     if not isinstance(spec, str):
-        raise TypeError(f"a {kind} is a name, a spec or an object of dualgap, got {type(spec).__name__}; try {next(iter(table))!r}")
+        raise TypeError(
+            f"a {kind} is a name, a spec or an object of dualgap, got {type(spec).__name__}; try {next(iter(table))!r}"
+        )
     name, options = parse(spec)
     cls = table[known(name, table, kind)]
     allowed = list(inspect.signature(cls).parameters)

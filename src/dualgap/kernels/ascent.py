@@ -16,7 +16,6 @@ def step_all_duals(labels, loss, curvature, scores, duals):
 @kernel
 def box_steps(gram, labels, row_weights, loss, lambda_n, order, duals, shares, moving, dual_sums):
     """Exact coordinate ascent over `order` on K = X Xᵀ; `shares` holds s_i α_i, moving[0] the updates averaged so far."""
-    weighted, averaging = row_weights.size > 0, dual_sums.size > 0
     averaged = moving[0]
     for k in range(order.size):
         i = order[k]
@@ -24,13 +23,15 @@ def box_steps(gram, labels, row_weights, loss, lambda_n, order, duals, shares, m
         row = gram[i]
         for j in range(row.size):
             score += row[j] * shares[j]
-        share = row_weights[i] if weighted else 1.0
+        share = 1.0
+        if row_weights is not None:
+            share = row_weights[i]
         old = duals[i]
         new = dual_step(loss, score / lambda_n, labels[i], old, share * row[i] / lambda_n)
         if new != old:
             duals[i] = new
             shares[i] = share * new
-            if averaging:
+            if dual_sums is not None:
                 dual_sums[i] += averaged * (new - old)
         averaged += 1.0
     moving[0] = averaged

@@ -31,9 +31,8 @@ def asdca_steps(
 ):  # fmt: skip
     """Batch steps over `order`. Updates duals, v = w(duals), f (`lag`) and moving in place; w = v + scale·f.
 
-    The four sums are empty unless iterates are averaged; each holds Σ (weight averaged before the step)·Δ.
+    row_weights is None where all are 1, the four sums unless iterates are averaged; each sum holds Σ (weight averaged before the step)·Δ.
     """
-    weighted, averaging = row_weights.size > 0, dual_sums.size > 0
     scale, scale_sum, averaged = moving[SCALE], moving[SCALE_SUM], moving[AVERAGED]
     slopes = np.empty(batch)
     begin = 0
@@ -51,17 +50,19 @@ def asdca_steps(
             if delta == 0.0:
                 continue
             duals[i] += delta
-            move = delta / lambda_n * (row_weights[i] if weighted else 1.0)
+            move = delta / lambda_n
+            if row_weights is not None:
+                move *= row_weights[i]
             add_to(rows, i, move, dual_weights)
             add_to(rows, i, -move / scale, lag)
-            if averaging:
+            if dual_sums is not None:
                 dual_sums[i] += averaged * delta
                 add_to(rows, i, averaged * move, weight_sums)
                 add_to(rows, i, -scale_sum * move / scale, lag_sums)
         scale *= 1.0 - theta
         if scale < SMALLEST_SCALE:
             for j in range(lag.size):
-                if averaging:
+                if dual_sums is not None:
                     lag_total[j] += scale_sum * lag[j] - lag_sums[j]
                     lag_sums[j] = 0.0
                 lag[j] *= scale

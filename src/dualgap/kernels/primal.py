@@ -40,9 +40,9 @@ def primal_steps(
 
     schedule picks η at update t = 0, 1, …: step, 1/(λ(t + step)), or step/√(t + 1); the intercept, which nothing
     shrinks, takes the second `delay` updates later. radius = 0 means no projection; share_scale is n/S; mobility is ρ.
-    dual_sums and dual_total are empty unless the duals are averaged.
+    row_weights is None where all are 1; dual_sums and dual_total are None unless the duals are averaged.
     """
-    weighted, averaging, projecting = row_weights.size > 0, dual_sums.size > 0, radius > 0.0
+    projecting = radius > 0.0
     scale, updates, intercept = moving[SCALE], moving[UPDATES], moving[INTERCEPT]
     squared_norm, scale_sum, averaged = moving[SQUARED_NORM], moving[SCALE_SUM], moving[AVERAGED]
     slopes = np.empty(batch)
@@ -62,13 +62,16 @@ def primal_steps(
                 prefetch(rows, order[begin + k + AHEAD])
             i = order[begin + k]
             slopes[k] = negative_slope(loss, scale * dot(rows, i, weights) + intercept, labels[i])
-            total += slopes[k] * row_weights[i] if weighted else slopes[k]
+            if row_weights is not None:
+                total += slopes[k] * row_weights[i]
+            else:
+                total += slopes[k]
         intercept += intercept_eta * mobility * share_scale * total / size
         scale *= 1.0 - strength * eta
         if abs(scale) < SMALLEST_SCALE:
             for j in range(weights.size):
                 weights[j] *= scale
-            if averaging:
+            if dual_sums is not None:
                 for i in range(duals.size):
                     dual_total[i] += scale_sum * duals[i] - dual_sums[i]
                     dual_sums[i] = 0.0
@@ -81,7 +84,9 @@ def primal_steps(
             if slopes[k] == 0.0:
                 continue
             i = order[begin + k]
-            share = share_scale * row_weights[i] if weighted else 1.0
+            share = 1.0
+            if row_weights is not None:
+                share = share_scale * row_weights[i]
             move = eta * share * slopes[k] / (size * scale)
             if projecting:
                 own = dot(rows, i, weights)
@@ -91,7 +96,7 @@ def primal_steps(
                 add_to(rows, i, move, weights)
             dual_move = eta * strength * labels.size * slopes[k] / (size * scale)
             duals[i] += dual_move
-            if averaging:
+            if dual_sums is not None:
                 dual_sums[i] += scale_sum * dual_move
         updates += 1.0
         if projecting:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, register_jitable
 
 from dualgap.kernels.compile import by_class, is_interpreted, specialized
 from dualgap.rows import DenseRows, SparseRows
+
+# Positions are unsigned throughout: Numba's test for negative indices doubles the cost of a sparse row.
+ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+
+# A cache line holds this many float64 values; a long row's later lines are guessed by the hardware.
+LINE = np.uint64(8)
+FETCHED = np.uint64(64)
 
 
 def _dense_dot(rows, i, weights):
@@ -20,19 +28,18 @@ def _dense_dot(rows, i, weights):
 
 def _sparse_dot(rows, i, weights):
     # Four sums keep four additions in flight; a single one waits for each before the next.
-    begin, end = rows.indptr[i], rows.indptr[i + 1]
     data, indices = rows.data, rows.indices
+    p, end = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[np.uint64(i) + ONE])
     first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
-    p = begin
-    while p + 4 <= end:
+    while p + FOUR <= end:
         first += data[p] * weights[indices[p]]
-        second += data[p + 1] * weights[indices[p + 1]]
-        third += data[p + 2] * weights[indices[p + 2]]
-        fourth += data[p + 3] * weights[indices[p + 3]]
-        p += 4
+        second += data[p + ONE] * weights[indices[p + ONE]]
+        third += data[p + TWO] * weights[indices[p + TWO]]
+        fourth += data[p + THREE] * weights[indices[p + THREE]]
+        p += FOUR
     while p < end:
         first += data[p] * weights[indices[p]]
-        p += 1
+        p += ONE
     return (first + second) + (third + fourth)
 
 
@@ -43,22 +50,29 @@ def _dense_add(rows, i, scale, weights):
 
 
 def _sparse_add(rows, i, scale, weights):
-    for p in range(rows.indptr[i], rows.indptr[i + 1]):
-        weights[rows.indices[p]] += scale * rows.data[p]
+    data, indices = rows.data, rows.indices
+    p, end = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[np.uint64(i) + ONE])
+    while p < end:
+        weights[indices[p]] += scale * data[p]
+        p += ONE
 
 
 def _dense_prefetch(rows, i):
-    fetch(rows.values, i * rows.values.shape[1])
+    width = np.uint64(rows.values.shape[1])
+    p = np.uint64(i) * width
+    end = p + min(width, FETCHED)
+    while p < end:
+        fetch(rows.values, p)
+        p += LINE
 
 
 def _sparse_prefetch(rows, i):
-    begin = rows.indptr[i]
-    fetch(rows.data, begin)
-    fetch(rows.indices, begin)
-
-
-def _nothing(rows, i):
-    pass
+    p, end = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[np.uint64(i) + ONE])
+    end = min(end, p + FETCHED)
+    while p < end:
+        fetch(rows.data, p)
+        fetch(rows.indices, p)
+        p += LINE
 
 
 DOT = {DenseRows: _dense_dot, SparseRows: _sparse_dot}
@@ -120,5 +134,3 @@ else:
             return context.get_dummy_value()
 
         return types.void(array, types.uint64), generate
-
-

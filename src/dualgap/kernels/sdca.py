@@ -12,7 +12,7 @@ A free intercept moves by proximal steps of weight μ; 1/(μS) is `intercept_rat
 from __future__ import annotations
 
 from dualgap.kernels.compile import kernel
-from dualgap.kernels.rows import add_to, dot, prefetch
+from dualgap.kernels.rows import add_to, dot, fetch, prefetch
 from dualgap.kernels.steps import dual_step, pressure
 
 # Places in `moving`, the numbers that change during a run.
@@ -24,24 +24,40 @@ AHEAD = 4
 
 @kernel
 def sdca_steps(
-    rows, labels, squared_norms, row_weights, loss, lambda_n, intercept_rate, order, duals, weights, moving, dual_sums, active
+    rows,
+    labels,
+    squared_norms,
+    row_weights,
+    loss,
+    lambda_n,
+    intercept_rate,
+    order,
+    duals,
+    weights,
+    moving,
+    dual_sums,
+    active,
 ):
     """Coordinate steps over `order`. Updates duals, weights and moving in place; weights = w(duals) still holds.
 
-    row_weights is empty where all are 1; dual_sums is empty unless the duals are averaged, and then holds
-    Σ (number averaged before the step)·Δ; active is empty without shrinking, else cleared for rows a bound holds firmly.
+    row_weights is None where all are 1; dual_sums is None unless the duals are averaged, and then holds
+    Σ (number averaged before the step)·Δ; active is None without shrinking, else cleared for rows a bound holds firmly.
+    Each None compiles to a kernel without that branch.
     """
-    weighted, averaging, shrinking = row_weights.size > 0, dual_sums.size > 0, active.size > 0
     intercept, averaged = moving[INTERCEPT], moving[AVERAGED]
     threshold, largest = moving[THRESHOLD], moving[LARGEST]
     scale = 1.0 / lambda_n
     for k in range(order.size):
         if k + AHEAD < order.size:
-            prefetch(rows, order[k + AHEAD])
+            ahead = order[k + AHEAD]
+            prefetch(rows, ahead)
+            fetch(labels, ahead)
+            fetch(duals, ahead)
+            fetch(squared_norms, ahead)
         i = order[k]
         label, old = labels[i], duals[i]
         score = dot(rows, i, weights) + intercept
-        if shrinking:
+        if active is not None:
             push = pressure(loss, score, label, old)
             if push < -threshold:
                 active[i] = 0
@@ -50,7 +66,7 @@ def sdca_steps(
             largest = max(largest, push)
         curvature = squared_norms[i] * scale + intercept_rate
         share = 1.0
-        if weighted:
+        if row_weights is not None:
             share = row_weights[i]
             curvature *= share
         new = dual_step(loss, score, label, old, curvature)
@@ -59,7 +75,7 @@ def sdca_steps(
             duals[i] = new
             add_to(rows, i, share * delta * scale, weights)
             intercept += share * delta * intercept_rate
-            if averaging:
+            if dual_sums is not None:
                 dual_sums[i] += averaged * delta
         averaged += 1.0
     moving[INTERCEPT], moving[AVERAGED] = intercept, averaged
@@ -75,14 +91,15 @@ def modified_sgd_steps(
     t is the weight seen so far. `weights` holds Σ s_i α_i x_i/(λS) throughout, so w^(t) is weights·S/t and no pass
     rescales it; when every row was seen once, t = S and weights = w(duals).
     """
-    weighted = row_weights.size > 0
     total = lambda_n / strength
     seen, intercept = moving[SEEN_WEIGHT], moving[INTERCEPT]
     for k in range(order.size):
         if k + AHEAD < order.size:
             prefetch(rows, order[k + AHEAD])
         i = order[k]
-        share = row_weights[i] if weighted else 1.0
+        share = 1.0
+        if row_weights is not None:
+            share = row_weights[i]
         stretch = total / seen if seen > 0.0 else 0.0
         score = (dot(rows, i, weights) + intercept) * stretch
         seen += share

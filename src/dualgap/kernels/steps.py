@@ -13,6 +13,9 @@ from numba.extending import register_jitable
 
 from dualgap.kernels.compile import by_class, specialized
 
+# Below this a reciprocal would overflow, and the dual goes to the end it is pulled to.
+SMALLEST_BEND = 1e-300
+
 
 class MarginStep(NamedTuple):
     """φ(z) = max over 0 ≤ a ≤ upper of a(1 − m) − γa²/2."""
@@ -74,24 +77,22 @@ def _logistic_slope(loss, score, label):
 
 
 def _margin_step(loss, score, label, dual, curvature):
-    # The unclipped maximizer is pull / bend; comparing before dividing survives a curvature of zero.
-    pull = curvature * (label * dual) + (1.0 - label * score)
     bend = curvature + loss.gamma
-    if pull <= 0.0:
-        return 0.0
-    if pull >= bend * loss.upper:
-        return label * loss.upper
-    return label * (pull / bend)
+    pull = (curvature * (label * dual) + 1.0) - label * score
+    if bend > SMALLEST_BEND:
+        # The reciprocal does not wait for the score, and clipping takes no branch: no predictor knows a row's end.
+        return label * min(max(pull * (1.0 / bend), 0.0), loss.upper)
+    return label * loss.upper if pull > 0.0 else 0.0
 
 
 def _residual_step(loss, score, label, dual, curvature):
-    pull = _soft(curvature * dual + (label - score), loss.epsilon)
     bend = curvature + loss.gamma
-    if pull > 0.0:
-        return loss.upper if pull >= bend * loss.upper else pull / bend
-    if pull < 0.0:
-        return loss.lower if pull <= bend * loss.lower else pull / bend
-    return 0.0
+    pull = _soft((curvature * dual + label) - score, loss.epsilon)
+    if bend > SMALLEST_BEND:
+        return min(max(pull * (1.0 / bend), loss.lower), loss.upper)
+    if pull == 0.0:
+        return 0.0
+    return loss.upper if pull > 0.0 else loss.lower
 
 
 def _logistic_step(loss, score, label, dual, curvature):

@@ -29,4 +29,17 @@ LOSSES: dict[str, type[Loss]] = {
     )
 }
 
-__all__ = ["LOSSES", "Loss", *(loss.__name__ for loss in LOSSES.values())]
+__all__ = [
+    "LOSSES",
+    "Absolute",
+    "EpsilonInsensitive",
+    "Hinge",
+    "Huber",
+    "Logistic",
+    "Loss",
+    "Quantile",
+    "SmoothedHinge",
+    "Squared",
+    "SquaredEpsilonInsensitive",
+    "SquaredHinge",
+]

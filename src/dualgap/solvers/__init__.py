@@ -11,10 +11,23 @@ from dualgap.solvers.projected_ascent import ProjectedAscent
 from dualgap.solvers.sdca import SDCA
 from dualgap.solvers.sgd import SGD
 from dualgap.solvers.subgradient import Subgradient
+from dualgap.solvers.theory import sufficient_updates
 
 SOLVERS: dict[str, type[Solver] | type[Auto]] = {
-    solver.name: solver
-    for solver in (SDCA, ASDCA, Pegasos, SGD, Subgradient, ProjectedAscent, BoxAscent, Auto)
+    solver.name: solver for solver in (SDCA, ASDCA, Pegasos, SGD, Subgradient, ProjectedAscent, BoxAscent, Auto)
 }
 
-__all__ = ["SOLVERS", "Answer", "Solver", *(solver.__name__ for solver in SOLVERS.values())]
+__all__ = [
+    "ASDCA",
+    "SDCA",
+    "SGD",
+    "SOLVERS",
+    "Answer",
+    "Auto",
+    "BoxAscent",
+    "Pegasos",
+    "ProjectedAscent",
+    "Solver",
+    "Subgradient",
+    "sufficient_updates",
+]

@@ -14,7 +14,7 @@ from dualgap.kernels import asdca as kernels
 from dualgap.kernels.steps import kernel_loss
 from dualgap.losses import Loss
 from dualgap.problem import Problem
-from dualgap.solvers.base import Answer, Random, Solver, Vector, draw_batches, row_weights, warm_duals
+from dualgap.solvers.base import Answer, Random, Solver, Vector, draw_batches, warm_duals
 from dualgap.solvers.primal import longest
 
 
@@ -25,10 +25,10 @@ class State(NamedTuple):
     dual_weights: Vector
     lag: Vector
     moving: Vector
-    dual_sums: Vector
-    weight_sums: Vector
-    lag_sums: Vector
-    lag_total: Vector
+    dual_sums: Vector | None
+    weight_sums: Vector | None
+    lag_sums: Vector | None
+    lag_total: Vector | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,9 @@ class ASDCA(Solver):
                 return float(match[1])
         elif 0.0 < self.theta <= 1.0:
             return None
-        raise ValueError(f"asdca needs theta in (0, 1] or a factor like '16x', got {self.theta!r}; leave it out for the paper's")
+        raise ValueError(
+            f"asdca needs theta in (0, 1] or a factor like '16x', got {self.theta!r}; leave it out for the paper's"
+        )
 
     def check(self, problem: Problem) -> None:
         self.refuse_intercept(problem)
@@ -80,7 +82,8 @@ class ASDCA(Solver):
         gamma = 1.0 / (self.inner_loss(problem).smoothness * max(1.0, longest(problem)))
         batch = self.batch(problem)
         size = gamma * problem.strength * problem.rows.count
-        return min(1.0, factor * 0.25 * min(1.0, sqrt(size / batch), size, size ** (2 / 3) / batch ** (1 / 3)))
+        careful = 0.25 * min(1.0, sqrt(size / batch), size, float(size ** (2 / 3)) / batch ** (1 / 3))
+        return min(1.0, factor * careful)
 
     def batch(self, problem: Problem) -> int:
         return min(self.batch_size, problem.rows.count)
@@ -91,7 +94,7 @@ class ASDCA(Solver):
         lag = np.zeros(problem.rows.dimension) if warm is None else warm.weights - dual_weights
         moving = np.zeros(kernels.MOVING)
         moving[kernels.SCALE] = 1.0
-        return State(duals, dual_weights, lag, moving, *(np.empty(0) for _ in range(4)))
+        return State(duals, dual_weights, lag, moving, None, None, None, None)
 
     def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> NDArray[Any]:
         return draw_batches(problem.rows.count, self.batch(problem), "random", epoch, random)
@@ -102,7 +105,7 @@ class ASDCA(Solver):
         kernels.asdca_steps(
             problem.rows.arrays,
             problem.labels,
-            row_weights(problem),
+            problem.sample_weight,
             kernel_loss(self.inner_loss(problem)),
             problem.lambda_n,
             theta,
@@ -122,7 +125,7 @@ class ASDCA(Solver):
 
     def average(self, problem: Problem, state: State) -> Answer:
         averaged = state.moving[kernels.AVERAGED]
-        if averaged == 0.0:
+        if averaged == 0.0 or state.dual_sums is None:
             return self.answer(problem, state)
         lag = state.lag_total + (state.moving[kernels.SCALE_SUM] * state.lag - state.lag_sums)
         weights = state.dual_weights + (lag - state.weight_sums) / averaged

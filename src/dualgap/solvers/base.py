@@ -55,21 +55,28 @@ class Solver(ABC):
     def one_of(self, option: str, choices: tuple[str, ...]) -> None:
         """Refuse an option that is none of its choices."""
         if getattr(self, option) not in choices:
-            raise ValueError(f"{self.name} needs {option} to be one of {', '.join(choices)}, got {getattr(self, option)!r}")
+            raise ValueError(
+                f"{self.name} needs {option} to be one of {', '.join(choices)}, got {getattr(self, option)!r}"
+            )
 
     def positive(self, *options: str) -> None:
         """Refuse an option that was given and is not a positive finite number."""
         for option in options:
             value = getattr(self, option)
             if value is not None and not (isinstance(value, int | float) and np.isfinite(value) and value > 0):
-                raise ValueError(f"{self.name} needs {option} > 0, got {value!r}; leave it out for a choice from the data")
+                raise ValueError(
+                    f"{self.name} needs {option} > 0, got {value!r}; leave it out for a choice from the data"
+                )
 
     def check(self, problem: Problem) -> None:
         """Refuse a problem this solver cannot do, in one sentence that names what would work."""
+        return
 
     def refuse_intercept(self, problem: Problem) -> None:
         if problem.intercept:
-            raise ValueError(f"{self.name} cannot fit a free intercept; use sdca, pegasos, sgd or subgradient, or intercept=False")
+            raise ValueError(
+                f"{self.name} cannot fit a free intercept; use sdca, pegasos, sgd or subgradient, or intercept=False"
+            )
 
     def prepare(self, problem: Problem) -> None:
         """Compile what `advance` will call, by advancing over nothing."""
@@ -153,11 +160,6 @@ def warm_duals(problem: Problem, warm: Answer | None) -> Vector:
     if warm.duals is None:
         return problem.loss.dual_candidate(problem.scores(warm.weights, warm.intercept), problem.labels)
     return problem.loss.clip(warm.duals, problem.labels)
-
-
-def row_weights(problem: Problem) -> Vector:
-    """Sample weights as kernels take them: empty where all are 1."""
-    return np.empty(0) if problem.sample_weight is None else problem.sample_weight
 
 
 def intercept_mobility(problem: Problem) -> float:

@@ -12,7 +12,7 @@ from dualgap.kernels.ascent import box_steps
 from dualgap.kernels.steps import kernel_loss
 from dualgap.memory import available_bytes
 from dualgap.problem import Problem
-from dualgap.solvers.base import Answer, Random, Solver, Vector, integer_type, row_weights, warm_duals
+from dualgap.solvers.base import Answer, Random, Solver, Vector, integer_type, warm_duals
 
 
 class State(NamedTuple):
@@ -22,7 +22,7 @@ class State(NamedTuple):
     duals: Vector
     shares: Vector
     moving: Vector
-    dual_sums: Vector
+    dual_sums: Vector | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,9 @@ class BoxAscent(Solver):
     """Coordinate by coordinate, α_i becomes the maximizer of D within its interval; no step size, no randomness."""
 
     name: ClassVar[str] = "box_ascent"
-    summary: ClassVar[str] = "exact dual coordinate ascent in fixed order on the Gram matrix; for up to some 10,000 rows"
+    summary: ClassVar[str] = (
+        "exact dual coordinate ascent in fixed order on the Gram matrix; for up to some 10,000 rows"
+    )
     is_ascent: ClassVar[bool] = True
 
     def check(self, problem: Problem) -> None:
@@ -45,11 +47,22 @@ class BoxAscent(Solver):
     def prepare(self, problem: Problem) -> None:
         nothing = np.empty(0, dtype=integer_type(problem.rows.count))
         loss, empty = kernel_loss(problem.loss), np.empty(0)
-        box_steps(np.empty((0, 0)), problem.labels[:0], row_weights(problem)[:0], loss, 1.0, nothing, empty, empty, np.zeros(1), empty)
+        box_steps(
+            np.empty((0, 0)),
+            problem.labels[:0],
+            problem.sample_weight,
+            loss,
+            1.0,
+            nothing,
+            empty,
+            empty,
+            np.zeros(1),
+            None,
+        )
 
     def start(self, problem: Problem, warm: Answer | None) -> State:
         duals = warm_duals(problem, warm)
-        return State(problem.rows.gram(), duals, problem.weighted(duals).copy(), np.zeros(1), np.empty(0))
+        return State(problem.rows.gram(), duals, problem.weighted(duals).copy(), np.zeros(1), None)
 
     def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> NDArray[Any]:
         return np.arange(problem.rows.count, dtype=integer_type(problem.rows.count))
@@ -58,7 +71,7 @@ class BoxAscent(Solver):
         box_steps(
             state.gram,
             problem.labels,
-            row_weights(problem),
+            problem.sample_weight,
             kernel_loss(problem.loss),
             problem.lambda_n,
             steps,
@@ -77,7 +90,7 @@ class BoxAscent(Solver):
         return state._replace(dual_sums=np.zeros(problem.rows.count))
 
     def average(self, problem: Problem, state: State) -> Answer:
-        if state.moving[0] == 0.0:
+        if state.moving[0] == 0.0 or state.dual_sums is None:
             return self.answer(problem, state)
         duals = state.duals - state.dual_sums / state.moving[0]
         return Answer(problem.weights_of(duals), 0.0, duals)

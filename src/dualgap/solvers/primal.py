@@ -20,7 +20,6 @@ from dualgap.solvers.base import (
     Vector,
     draw_batches,
     intercept_mobility,
-    row_weights,
 )
 
 SCHEDULES = {"constant": kernels.CONSTANT, "inverse": kernels.INVERSE, "sqrt": kernels.SQUARE_ROOT}
@@ -32,8 +31,8 @@ class State(NamedTuple):
     weights: Vector
     duals: Vector
     moving: Vector
-    dual_sums: Vector
-    dual_total: Vector
+    dual_sums: Vector | None
+    dual_total: Vector | None
 
 
 class Step(NamedTuple):
@@ -55,7 +54,9 @@ class PrimalSolver(Solver):
         super().__post_init__()
         self.one_of("sampling", SAMPLINGS)
         if not isinstance(self.batch_size, int) or self.batch_size < 1:
-            raise ValueError(f"{self.name} needs a whole batch_size ≥ 1, got {self.batch_size!r}; 1 is the plain algorithm")
+            raise ValueError(
+                f"{self.name} needs a whole batch_size ≥ 1, got {self.batch_size!r}; 1 is the plain algorithm"
+            )
 
     @abstractmethod
     def step_for(self, problem: Problem) -> Step:
@@ -72,14 +73,14 @@ class PrimalSolver(Solver):
         moving = np.zeros(kernels.MOVING)
         moving[kernels.SCALE] = 1.0
         if warm is None:
-            return State(np.zeros(problem.rows.dimension), np.zeros(problem.rows.count), moving, np.empty(0), np.empty(0))
+            return State(np.zeros(problem.rows.dimension), np.zeros(problem.rows.count), moving, None, None)
         weights = warm.weights.copy()
         duals = np.zeros(problem.rows.count) if warm.duals is None else warm.duals.copy()
         moving[kernels.INTERCEPT] = warm.intercept
         moving[kernels.SQUARED_NORM] = weights @ weights
         # A first step of 1/λ would throw a good start away, so a warm run counts as one epoch old.
         moving[kernels.UPDATES] = -(-problem.rows.count // self.batch(problem))
-        return State(weights, duals, moving, np.empty(0), np.empty(0))
+        return State(weights, duals, moving, None, None)
 
     def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> NDArray[Any]:
         return draw_batches(problem.rows.count, self.batch(problem), self.sampling, epoch, random)
@@ -88,7 +89,7 @@ class PrimalSolver(Solver):
         kernels.primal_steps(
             problem.rows.arrays,
             problem.labels,
-            row_weights(problem),
+            problem.sample_weight,
             kernel_loss(problem.loss),
             problem.strength,
             problem.rows.count / problem.total_weight,
@@ -111,7 +112,7 @@ class PrimalSolver(Solver):
 
     def average(self, problem: Problem, state: State) -> Answer:
         averaged = state.moving[kernels.AVERAGED]
-        if averaged == 0.0:
+        if averaged == 0.0 or state.dual_sums is None:
             return self.answer(problem, state)
         sums = state.dual_total + (state.moving[kernels.SCALE_SUM] * state.duals - state.dual_sums)
         duals = sums / averaged

@@ -21,7 +21,7 @@ class State(NamedTuple):
     duals: Vector
     weights: Vector
     curvature: float
-    dual_sums: Vector
+    dual_sums: Vector | None
     averaged: int
 
 
@@ -44,7 +44,9 @@ class ProjectedAscent(Solver):
             raise ValueError("projected_ascent cannot do logistic, whose dual gradient is unbounded; use sdca or asdca")
         gamma = problem.loss.parameters()["gamma"]
         if self.step is not None and gamma * self.step > 1.0:
-            raise ValueError(f"projected_ascent needs step ≤ {1.0 / gamma:g} for {problem.loss.name}, got {self.step}; leave it out")
+            raise ValueError(
+                f"projected_ascent needs step ≤ {1.0 / gamma:g} for {problem.loss.name}, got {self.step}; leave it out"
+            )
 
     def prepare(self, problem: Problem) -> None:
         step_all_duals(problem.labels[:0], kernel_loss(problem.loss), 1.0, np.empty(0), np.empty(0))
@@ -59,7 +61,7 @@ class ProjectedAscent(Solver):
             curvature = largest_curvature(problem)
         else:
             curvature = 1.0 / self.step - problem.loss.parameters()["gamma"]
-        return State(duals, weights, curvature, np.empty(0), 0)
+        return State(duals, weights, curvature, None, 0)
 
     def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> range:
         return range(problem.rows.count)
@@ -67,7 +69,7 @@ class ProjectedAscent(Solver):
     def advance(self, problem: Problem, state: State, steps: Any) -> State:
         scores = problem.scores(state.weights)
         step_all_duals(problem.labels, kernel_loss(problem.loss), state.curvature, scores, state.duals)
-        if state.dual_sums.size:
+        if state.dual_sums is not None:
             np.add(state.dual_sums, state.duals, out=state.dual_sums)
         return state._replace(weights=problem.weights_of(state.duals), averaged=state.averaged + 1)
 
@@ -78,7 +80,7 @@ class ProjectedAscent(Solver):
         return state._replace(dual_sums=np.zeros(problem.rows.count), averaged=0)
 
     def average(self, problem: Problem, state: State) -> Answer:
-        if state.averaged == 0:
+        if state.averaged == 0 or state.dual_sums is None:
             return self.answer(problem, state)
         duals = state.dual_sums / state.averaged
         return Answer(problem.weights_of(duals), 0.0, duals)

@@ -21,7 +21,6 @@ from dualgap.solvers.base import (
     integer_type,
     intercept_mobility,
     no_rows,
-    row_weights,
     warm_duals,
 )
 
@@ -35,8 +34,8 @@ class State(NamedTuple):
     duals: Vector
     weights: Vector
     moving: Vector
-    dual_sums: Vector
-    active: NDArray[np.uint8]
+    dual_sums: Vector | None
+    active: NDArray[np.uint8] | None
     target: float
     """The largest pressure at which shrunk rows return."""
     first_epoch_open: bool
@@ -71,22 +70,22 @@ class SDCA(Solver):
         moving[kernels.THRESHOLD] = np.inf
         if problem.intercept and warm is not None:
             moving[kernels.INTERCEPT] = warm.intercept
-        active = np.ones(problem.rows.count if self.shrinking else 0, dtype=np.uint8)
-        return State(duals, weights, moving, np.empty(0), active, np.inf, self.first_epoch == "sgd" and warm is None)
+        active = np.ones(problem.rows.count, dtype=np.uint8) if self.shrinking else None
+        return State(duals, weights, moving, None, active, np.inf, self.first_epoch == "sgd" and warm is None)
 
     def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> NDArray[Any]:
         count = problem.rows.count
         if state.first_epoch_open:
             # Modified SGD is defined for a pass that sees each row once.
             return draw_order(count, "cyclic" if self.sampling == "cyclic" else "permutation", epoch, random)
-        if not state.active.size or state.active.all():
+        if state.active is None or state.active.all():
             return draw_order(count, self.sampling, epoch, random)
-        kept = np.flatnonzero(state.active).astype(integer_type(count))
-        return kept[draw_order(kept.size, self.sampling, epoch, random)]
+        kept: NDArray[Any] = np.flatnonzero(state.active).astype(integer_type(count))
+        return kept.take(draw_order(kept.size, self.sampling, epoch, random))
 
     def advance(self, problem: Problem, state: State, steps: NDArray[Any]) -> State:
         rows, loss = problem.rows, kernel_loss(problem.loss, self.logistic_step)
-        common = (rows.arrays, problem.labels, rows.squared_norms, row_weights(problem), loss)
+        common = (rows.arrays, problem.labels, rows.squared_norms, problem.sample_weight, loss)
         rate = intercept_mobility(problem) / problem.lambda_n
         written = (state.duals, state.weights, state.moving)
         if state.first_epoch_open:
@@ -105,19 +104,19 @@ class SDCA(Solver):
             # The proximal center moves to where b is, which carries b on by as much again.
             residue = float(problem.weighted(state.duals).sum())
             state.moving[kernels.INTERCEPT] += residue * intercept_mobility(problem) / problem.lambda_n
-        if state.active.size:
-            state = self._settle(state)
+        if state.active is not None:
+            state = self._settle(state, state.active)
         return state._replace(first_epoch_open=False)
 
-    def _settle(self, state: State) -> State:
+    def _settle(self, state: State, active: NDArray[np.uint8]) -> State:
         """Set the threshold for the next epoch, and bring shrunk rows back once the active ones have settled."""
         largest = state.moving[kernels.LARGEST]
         state.moving[kernels.LARGEST] = 0.0
         state.moving[kernels.THRESHOLD] = largest if largest > 0.0 else np.inf
         target = state.target
         if largest <= target:
-            if not state.active.all():
-                state.active[:] = 1
+            if not active.all():
+                active[:] = 1
                 state.moving[kernels.THRESHOLD] = np.inf
             target = SETTLED * largest
         return state._replace(target=target)
@@ -136,7 +135,7 @@ class SDCA(Solver):
 
     def average(self, problem: Problem, state: State) -> Answer:
         averaged = state.moving[kernels.AVERAGED]
-        if averaged == 0.0:
+        if averaged == 0.0 or state.dual_sums is None:
             return self.answer(problem, state)
         # w(α) is linear, so the mean of the weights is the weights of the mean duals.
         duals = state.duals - state.dual_sums / averaged

@@ -20,7 +20,7 @@ class State(NamedTuple):
     intercept: float
     duals: Vector
     updates: int
-    dual_sums: Vector
+    dual_sums: Vector | None
     averaged: int
 
 
@@ -51,9 +51,9 @@ class Subgradient(Solver):
 
     def start(self, problem: Problem, warm: Answer | None) -> State:
         if warm is None:
-            return State(np.zeros(problem.rows.dimension), 0.0, np.zeros(problem.rows.count), 0, np.empty(0), 0)
+            return State(np.zeros(problem.rows.dimension), 0.0, np.zeros(problem.rows.count), 0, None, 0)
         duals = np.zeros(problem.rows.count) if warm.duals is None else warm.duals.copy()
-        return State(warm.weights.copy(), warm.intercept, duals, 0, np.empty(0), 0)
+        return State(warm.weights.copy(), warm.intercept, duals, 0, None, 0)
 
     def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> range:
         return range(problem.rows.count)
@@ -79,7 +79,7 @@ class Subgradient(Solver):
         slopes *= problem.strength * eta
         duals += slopes
         sums = state.dual_sums
-        if sums.size:
+        if sums is not None:
             sums += duals
         return State(weights, intercept, duals, state.updates + 1, sums, state.averaged + 1)
 
@@ -90,7 +90,7 @@ class Subgradient(Solver):
         return state._replace(dual_sums=np.zeros(problem.rows.count), averaged=0)
 
     def average(self, problem: Problem, state: State) -> Answer:
-        if state.averaged == 0:
+        if state.averaged == 0 or state.dual_sums is None:
             return self.answer(problem, state)
         duals = state.dual_sums / state.averaged
         return Answer(problem.weights_of(duals), state.intercept, duals)

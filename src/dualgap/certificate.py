@@ -128,6 +128,10 @@ def _best_on_ray(problem: Problem, duals: Vector) -> tuple[float, float]:
         if better > value + ROUNDING * (abs(value) + quadratic):
             duals[:] = scaled
             value, quadratic = better, quadratic * factor * factor
+    if not value > 0.0:
+        # Zero duals are always feasible and give D = 0, which no worse bound replaces.
+        duals[:] = 0.0
+        return 0.0, 0.0
     return value, abs(value) + quadratic
 
 

@@ -138,12 +138,14 @@ class Loop:
         return np.random.default_rng((self.seed, epoch, partition))
 
     def run(self, tell: Callable[[Record], bool]) -> Result:
-        judged, ending = self.look(tell)
-        for epoch in itertools.count():
-            if ending is not None:
-                break
-            steps = self.solver.plan(self.problem, self.state, epoch, self.random)
-            judged, ending = self.one_epoch(steps, epoch, judged, tell)
+        # An iterate may leave float64's range; every look at it checks, so NumPy need not warn as well.
+        with np.errstate(over="ignore", invalid="ignore"):
+            judged, ending = self.look(tell)
+            for epoch in itertools.count():
+                if ending is not None:
+                    break
+                steps = self.solver.plan(self.problem, self.state, epoch, self.random)
+                judged, ending = self.one_epoch(steps, epoch, judged, tell)
         assert ending is not None
         log.debug("%s ended at epoch %g: %s", self.solver.name, self.touched / self.problem.rows.count, ending.value)
         return Result(
@@ -265,9 +267,8 @@ class Loop:
     def look(self, tell: Callable[[Record], bool]) -> tuple[Judgement, Status | None]:
         """Judge the output, write a record, and say whether the run is over."""
         answer = self.output()
-        with np.errstate(over="ignore", invalid="ignore"):
-            broken = not (np.isfinite(answer.weights).all() and np.isfinite(answer.intercept))
-            judged = None if broken else certify(self.problem, *answer, enough=self.limits.tol)
+        broken = not (np.isfinite(answer.weights).all() and np.isfinite(answer.intercept))
+        judged = None if broken else certify(self.problem, *answer, enough=self.limits.tol)
         if judged is None or judged.certificate.is_broken:
             if judged is None or not np.isfinite(judged.certificate.primal):
                 # The iterate left float64's range; zero weights are an answer that can be judged.

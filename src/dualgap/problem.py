@@ -19,6 +19,9 @@ from dualgap.spec import build
 
 Vector = NDArray[np.float64]
 
+# ‖x‖²/(λS) beyond this leaves no room in float64 for the products that follow from it.
+LARGEST_CURVATURE = 1e280
+
 
 class Problem:
     """Rows, labels, a loss and a strength λ; optionally sample weights s and a free intercept b."""
@@ -43,6 +46,13 @@ class Problem:
             self.labels, self.classes = _two_classes(y, self.rows.count, self.sample_weight)
         else:
             self.labels = _real_targets(y, self.rows.count)
+        with np.errstate(over="ignore"):
+            steepest = float(self.weighted(self.rows.squared_norms).max()) / self.lambda_n if self.lambda_n > 0.0 else np.inf
+        if not steepest < LARGEST_CURVATURE:
+            raise ValueError(
+                f"X and strength need ‖x‖²/(strength·n) below {LARGEST_CURVATURE:g}, got {steepest:g}; "
+                "divide X by its largest absolute value, or raise strength"
+            )
         if not np.isfinite(self.primal_at_zero):
             raise ValueError(
                 "y needs values whose loss is a finite float64, got values too large; divide y by its largest absolute value"
@@ -135,12 +145,15 @@ def score(scores: Vector, labels: Vector, task: str, row_weights: Vector | None 
     """Accuracy (a score of 0 counts as −1) or R² of scores against labels."""
     if task == "classification":
         return float(np.average(np.where(scores > 0, 1.0, -1.0) == labels, weights=row_weights))
-    center = np.average(labels, weights=row_weights)
-    spread = float(np.average((labels - center) ** 2, weights=row_weights))
-    error = float(np.average((labels - scores) ** 2, weights=row_weights))
-    if spread == 0.0:
-        return 1.0 if error == 0.0 else 0.0
-    return 1.0 - error / spread
+    deviations = labels - np.average(labels, weights=row_weights)
+    unit = float(np.abs(deviations).max())
+    if unit == 0.0:
+        return 1.0 if np.array_equal(scores, labels) else 0.0
+    # In units of the largest deviation neither square overflows before R² itself leaves float64's range.
+    with np.errstate(over="ignore"):
+        spread = float(np.average((deviations / unit) ** 2, weights=row_weights))
+        error = float(np.average(((labels - scores) / unit) ** 2, weights=row_weights))
+    return 1.0 - error / spread if spread > 0.0 else 0.0
 
 
 def _build_loss(loss: str | Loss) -> Loss:

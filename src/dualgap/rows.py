@@ -112,7 +112,7 @@ class Rows:
         for rows, block in self.blocks():
             for columns, other in self.blocks():
                 product: Any = block @ other.T
-                out[rows, columns] = product.toarray() if sp.issparse(product) else product
+                out[rows, columns] = product.toarray() if self.is_sparse else product
         return out
 
     def _squared_norms(self) -> Vector:

@@ -53,7 +53,7 @@ def build(spec: object, table: Mapping[str, type[T]], kind: str) -> T:
     if isinstance(spec, classes):
         return spec
     if isinstance(spec, type) and issubclass(spec, classes):
-        return spec()  # type: ignore[return-value]
+        return spec()
     if not isinstance(spec, str):
         raise TypeError(
             f"a {kind} is a name, a spec or an object of dualgap, got {type(spec).__name__}; try {next(iter(table))!r}"

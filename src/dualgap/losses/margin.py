@@ -66,7 +66,7 @@ class MarginFamily(Loss):
 
     def best_along_ray(self, duals: Vector, labels: Vector, row_weights: Vector, quadratic: float) -> float:
         a = labels * duals
-        largest = a.max(initial=0.0)
+        largest = float(a.max(initial=0.0))
         if largest <= 0.0:
             return 1.0
         bend = quadratic + self.dual_gamma * float(row_weights @ (a * a))

@@ -83,7 +83,7 @@ class ASDCA(Solver):
         batch = self.batch(problem)
         size = gamma * problem.strength * problem.rows.count
         careful = 0.25 * min(1.0, sqrt(size / batch), size, float(size ** (2 / 3)) / batch ** (1 / 3))
-        return min(1.0, factor * careful)
+        return float(min(1.0, factor * careful))
 
     def batch(self, problem: Problem) -> int:
         return min(self.batch_size, problem.rows.count)

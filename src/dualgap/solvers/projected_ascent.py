@@ -95,7 +95,10 @@ def largest_curvature(problem: Problem) -> float:
         direction /= np.linalg.norm(direction)
         # w(X v) is XᵀS X v/(λS).
         direction = problem.weights_of(problem.scores(direction))
-        before, largest = largest, float(np.linalg.norm(direction))
+        # Numbers beyond 1e154 cannot be squared, so the largest is taken out first.
+        unit = float(np.abs(direction).max()) or 1.0
+        direction /= unit
+        before, largest = largest, unit * float(np.linalg.norm(direction))
         if largest == 0.0 or abs(largest - before) <= 1e-4 * largest:
             break
     # The iteration approaches from below; steps up to twice the inverse are stable, so a few percent are safe.

@@ -19,6 +19,9 @@ Vector = NDArray[np.float64]
 # Sums of n terms err by a small multiple of the unit roundoff, relative to the sizes of what is summed.
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
+# Steps and reach of the search along a ray; its result only tightens a bound that holds anyway.
+FACTOR_STEPS, FARTHEST = 12, 1e6
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -82,8 +85,10 @@ def certify(
         if candidate is None:
             if best is not None and _certificate(problem, primal, *best[:2]).relative_gap <= enough:
                 break
-            candidate = problem.loss.dual_candidate(scores, problem.labels)
-        feasible = _feasible(problem, candidate)
+            feasible = problem.each(lambda c: problem.loss.dual_candidate(scores[c], problem.labels[c]))
+        else:
+            feasible = problem.each(lambda c, given=candidate: problem.loss.clip(given[c], problem.labels[c]))
+        _make_feasible(problem, feasible)
         value, size = _best_on_ray(problem, feasible)
         if best is None or value > best[0]:
             best = (value, size, feasible)
@@ -96,34 +101,30 @@ def _certificate(problem: Problem, primal: float, dual: float, size: float) -> C
     return Certificate(primal, dual, floor, 1e-12 * problem.primal_at_zero)
 
 
-def _feasible(problem: Problem, duals: Vector) -> Vector:
-    """Duals inside their domain; where Σ s_i α_i must vanish, the heavier sign is shrunk until it does."""
-    feasible = problem.loss.clip(duals, problem.labels)
+def _make_feasible(problem: Problem, duals: Vector) -> None:
+    """In place: empty rows go to their optimum; where Σ s_i α_i must vanish, the heavier sign is shrunk until it does."""
     if not problem.intercept:
-        empty = problem.rows.squared_norms == 0.0
-        if empty.any():
-            # An empty row never moves w, yet its dual must sit at its optimum for the gap to close.
-            feasible[empty] = problem.loss.dual_candidate(np.zeros(int(empty.sum())), problem.labels[empty])
-        return feasible
-    weighted = problem.weighted(feasible)
-    up = float(np.maximum(weighted, 0.0).sum())
-    down = up - float(weighted.sum())
+        empty = np.flatnonzero(problem.rows.squared_norms == 0.0)
+        # An empty row never moves w, yet its dual must sit at its optimum for the gap to close.
+        duals[empty] = problem.loss.dual_candidate(np.zeros(empty.size), problem.labels[empty])
+        return
+    up = problem.mean_of(lambda c: np.maximum(duals[c], 0.0))
+    down = problem.mean_of(lambda c: np.maximum(-duals[c], 0.0))
     if up > down:
-        feasible[feasible > 0.0] *= down / up
+        np.multiply(duals, down / up, out=duals, where=duals > 0.0)
     elif down > up:
-        feasible[feasible < 0.0] *= up / down
-    return feasible
+        np.multiply(duals, up / down, out=duals, where=duals < 0.0)
 
 
 def _best_on_ray(problem: Problem, duals: Vector) -> tuple[float, float]:
     """The best D on the ray through the duals, which are scaled in place, and the size of what was summed for it."""
-    row_weights = problem.weighted(np.full(problem.rows.count, 1.0 / problem.total_weight))
     dual_weights = problem.weights_of(duals)
     value = problem.dual(duals, dual_weights)
     quadratic = 2.0 * problem.penalty(dual_weights)
-    factor = problem.loss.best_along_ray(duals, problem.labels, row_weights, quadratic)
-    if np.isfinite(factor) and factor != 1.0:
-        scaled = problem.loss.clip(duals * factor, problem.labels)
+    factor = _best_factor(problem, duals, quadratic)
+    if factor != 1.0:
+        loss, labels = problem.loss, problem.labels
+        scaled = problem.each(lambda c: loss.clip(duals[c] * factor, labels[c]))
         better = problem.dual(scaled, dual_weights * factor)
         if better > value + ROUNDING * (abs(value) + quadratic):
             duals[:] = scaled
@@ -133,6 +134,46 @@ def _best_on_ray(problem: Problem, duals: Vector) -> tuple[float, float]:
         duals[:] = 0.0
         return 0.0, 0.0
     return value, abs(value) + quadratic
+
+
+def _best_factor(problem: Problem, duals: Vector, quadratic: float) -> float:
+    """The t that maximizes D(tα): the root of a falling slope, by regula falsi from t = 1.
+
+    The slope is a line for every loss but the logistic one, so one secant step is mostly exact; D bounds P* at any t,
+    so few steps are enough. The end points' slopes are halved when they stay (Illinois), or a curve would stop the search.
+    """
+    loss, labels = problem.loss, problem.labels
+
+    def slope(t: float) -> float:
+        return problem.mean_of(lambda c: loss.ray_slope(t, duals[c], labels[c])) - t * quadratic
+
+    limit = min(loss.ray_limit(duals[c], labels[c]) for c in problem.chunks())
+    high = min(1.0, limit)
+    if not high > 0.0:
+        return 1.0
+    at_high = slope(high)
+    if at_high > 0.0:
+        # D still rises at t = 1: look further out, at most to the end of the ray.
+        while at_high > 0.0 and high < min(limit, FARTHEST):
+            low, at_low, high = high, at_high, min(limit, 4.0 * high)
+            at_high = slope(high)
+    else:
+        low, at_low = 0.0, slope(float(np.finfo(np.float64).tiny))
+    if not (np.isfinite(at_low) and np.isfinite(at_high)):
+        return 1.0
+    if at_high >= 0.0 or at_low <= 0.0:
+        return high if at_high >= 0.0 else low
+    t = high
+    for _ in range(FACTOR_STEPS):
+        before, t = t, low + (high - low) * (at_low / (at_low - at_high))
+        if abs(t - before) <= 1e-12 * t:
+            break
+        here = slope(t)
+        if here > 0.0:
+            low, at_low, at_high = t, here, 0.5 * at_high
+        else:
+            high, at_high, at_low = t, here, 0.5 * at_low
+    return t
 
 
 def best_intercept(problem: Problem, scores: Vector, start: float = 0.0) -> float:
@@ -145,7 +186,7 @@ def best_intercept(problem: Problem, scores: Vector, start: float = 0.0) -> floa
 
 def _slope(problem: Problem, scores: Vector, b: float) -> float:
     """∂P/∂b = −(1/S) Σ s_i α_i with the duals that the scores suggest."""
-    return -problem.mean(problem.loss.dual_candidate(scores + b, problem.labels))
+    return -problem.mean_of(lambda c: problem.loss.dual_candidate(scores[c] + b, problem.labels[c]))
 
 
 def _between_kinks(problem: Problem, scores: Vector, places: Vector) -> float:
@@ -173,12 +214,12 @@ def _slope_root(problem: Problem, scores: Vector, start: float) -> float:
     b, stride, before = start, 1.0, np.inf
     low, high = -np.inf, np.inf
     for _ in range(200):
-        candidate = problem.loss.dual_candidate(scores + b, problem.labels)
+        candidate = problem.each(lambda c, b=b: problem.loss.dual_candidate(scores[c] + b, problem.labels[c]))
         slope = -problem.mean(candidate)
-        if abs(slope) <= np.finfo(np.float64).eps * problem.mean(np.abs(candidate)):
+        if abs(slope) <= np.finfo(np.float64).eps * problem.mean_of(lambda c, a=candidate: np.abs(a[c])):
             break
         low, high = (b, high) if slope < 0.0 else (low, b)
-        bend = problem.mean(problem.loss.curvature(scores + b, problem.labels))
+        bend = problem.mean_of(lambda c, b=b: problem.loss.curvature(scores[c] + b, problem.labels[c]))
         newton = b - slope / bend if bend > 0.0 else np.nan
         bounded = np.isfinite(low) and np.isfinite(high)
         if low < newton < high and (abs(slope) <= 0.5 * before or not bounded):

@@ -132,6 +132,7 @@ class Loop:
         self.candidates = 0  # updates since the output began to be collected
         self.picked: Answer | None = None  # the iterate drawn so far, for output="random"
         self.collecting = False
+        self.judged: Judgement | None = None
         self.state = self.solver.start(problem, warm)
 
     def random(self, epoch: int, partition: int = 0) -> np.random.Generator:
@@ -140,13 +141,15 @@ class Loop:
     def run(self, tell: Callable[[Record], bool]) -> Result:
         # An iterate may leave float64's range; every look at it checks, so NumPy need not warn as well.
         with np.errstate(over="ignore", invalid="ignore"):
-            judged, ending = self.look(tell)
+            ending = self.look(tell)
             for epoch in itertools.count():
                 if ending is not None:
                     break
                 steps = self.solver.plan(self.problem, self.state, epoch, self.random)
-                judged, ending = self.one_epoch(steps, epoch, judged, tell)
+                ending = self.one_epoch(steps, epoch, tell)
+        judged = self.judged
         assert ending is not None
+        assert judged is not None
         log.debug("%s ended at epoch %g: %s", self.solver.name, self.touched / self.problem.rows.count, ending.value)
         return Result(
             judged.weights,
@@ -160,9 +163,7 @@ class Loop:
             self.problem.classes,
         )
 
-    def one_epoch(
-        self, steps: Any, epoch: int, judged: Judgement, tell: Callable[[Record], bool]
-    ) -> tuple[Judgement, Status | None]:
+    def one_epoch(self, steps: Any, epoch: int, tell: Callable[[Record], bool]) -> Status | None:
         batch = self.solver.batch(self.problem)
         total = -(-len(steps) // batch)
         at = 0
@@ -188,15 +189,14 @@ class Loop:
                 self.picked = _copied(self.solver.answer(self.problem, self.state))
             ending = self.out_of_budget()
             if self.is_record_due() or ending is not None:
-                judged, verdict = self.look(tell)
-                ending = verdict or ending
+                ending = self.look(tell) or ending
                 if ending is not None:
-                    return judged, ending
-                if self.switch(judged):
-                    return judged, None
+                    return ending
+                if self.switch():
+                    return None
             if self.start_collecting_if_due():
                 picks = [at + k for k in self.draw_picks(total - at, epoch)]
-        return judged, None
+        return None
 
     def until_next_event(self, batch: int) -> int:
         """Updates until a record, the start of collecting, the end, or the end of a slice, whichever comes first."""
@@ -264,8 +264,9 @@ class Loop:
             return self.picked
         return self.solver.answer(self.problem, self.state)
 
-    def look(self, tell: Callable[[Record], bool]) -> tuple[Judgement, Status | None]:
+    def look(self, tell: Callable[[Record], bool]) -> Status | None:
         """Judge the output, write a record, and say whether the run is over."""
+        self.judged = None  # its vectors are as long as the data has rows; two judgements at once are one too many
         answer = self.output()
         broken = not (np.isfinite(answer.weights).all() and np.isfinite(answer.intercept))
         judged = None if broken else certify(self.problem, *answer, enough=self.limits.tol)
@@ -274,18 +275,19 @@ class Loop:
                 # The iterate left float64's range; zero weights are an answer that can be judged.
                 judged = certify(self.problem, np.zeros(self.problem.rows.dimension))
             self.append(judged)
-            return judged, Status.BROKEN
+            return Status.BROKEN
         record = self.append(judged)
         stop = tell(record)
         if record.relative_gap <= self.limits.tol:
-            return judged, Status.CERTIFIED
+            return Status.CERTIFIED
         if stop:
-            return judged, Status.STOPPED
-        return judged, Status.STALLED if self.is_stalled(judged.certificate) else None
+            return Status.STOPPED
+        return Status.STALLED if self.is_stalled(judged.certificate) else None
 
     def append(self, judged: Judgement) -> Record:
         record = self.examiner.record(judged, self.touched / self.problem.rows.count, self.updates, self.clock)
         self.trace.append(record)
+        self.judged = judged._replace(scores=np.empty(0))
         return record
 
     def is_stalled(self, certificate: Certificate) -> bool:
@@ -302,16 +304,16 @@ class Loop:
                 return True
         return False
 
-    def switch(self, judged: Judgement) -> bool:
+    def switch(self) -> bool:
         """Ask the policy, if there is one, whether another solver should go on from here."""
-        if self.auto is None:
+        if self.auto is None or self.judged is None:
             return False
         chosen, reason = self.auto.choose(self.problem, self.trace.records)
         if chosen == self.solver:
             return False
         chosen.prepare(self.problem)
         self.solver, self.reason = chosen, reason
-        self.state = chosen.start(self.problem, Answer(judged.weights, judged.intercept, judged.duals))
+        self.state = chosen.start(self.problem, Answer(self.judged.weights, self.judged.intercept, self.judged.duals))
         return True
 
 

@@ -7,6 +7,7 @@ with a free intercept b the duals must also satisfy Σ s_i α_i = 0
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +19,9 @@ from dualgap.rows import Rows, as_rows
 from dualgap.spec import build
 
 Vector = NDArray[np.float64]
+
+# Rows are summed over in chunks, so that a formula's temporaries stay small beside the data.
+CHUNK = 1 << 14
 
 # ‖x‖²/(λS) beyond this leaves no room in float64 for the products that follow from it.
 LARGEST_CURVATURE = 1e280
@@ -67,7 +71,7 @@ class Problem:
     def primal_at_zero(self) -> float:
         """P(0, 0): what predicting nothing costs."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return self.mean(self.loss.value(np.zeros(self.rows.count), self.labels))
+            return self.mean_of(lambda c: self.loss.value(np.zeros(c.stop - c.start), self.labels[c]))
 
     @cached_property
     def mean_squared_norm(self) -> float:
@@ -78,6 +82,25 @@ class Problem:
         """(1/S) Σ s_i v_i."""
         total = values.sum() if self.sample_weight is None else self.sample_weight @ values
         return float(total) / self.total_weight
+
+    def chunks(self) -> Iterator[slice]:
+        """Slices that cover the rows."""
+        for begin in range(0, self.rows.count, CHUNK):
+            yield slice(begin, min(begin + CHUNK, self.rows.count))
+
+    def mean_of(self, values: Callable[[slice], Vector]) -> float:
+        """(1/S) Σ s_i v_i, with v computed chunk by chunk."""
+        total = 0.0
+        for c in self.chunks():
+            total += values(c).sum() if self.sample_weight is None else self.sample_weight[c] @ values(c)
+        return float(total) / self.total_weight
+
+    def each(self, values: Callable[[slice], Vector]) -> Vector:
+        """v_i for all rows, computed chunk by chunk."""
+        out = np.empty(self.rows.count)
+        for c in self.chunks():
+            out[c] = values(c)
+        return out
 
     def weighted(self, duals: Vector) -> Vector:
         """s_i α_i."""
@@ -92,11 +115,12 @@ class Problem:
 
     def primal(self, scores: Vector, weights: Vector) -> float:
         """P at the given scores and weights."""
-        return self.mean(self.loss.value(scores, self.labels)) + self.penalty(weights)
+        return self.mean_of(lambda c: self.loss.value(scores[c], self.labels[c])) + self.penalty(weights)
 
     def dual(self, duals: Vector, dual_weights: Vector) -> float:
         """D at the given duals; `dual_weights` is w(α). Σ s_i α_i = 0 is the caller's to ensure with an intercept."""
-        return self.mean(self.loss.negative_conjugate(duals, self.labels)) - self.penalty(dual_weights)
+        conjugates = self.mean_of(lambda c: self.loss.negative_conjugate(duals[c], self.labels[c]))
+        return conjugates - self.penalty(dual_weights)
 
     def penalty(self, weights: Vector) -> float:
         """(λ/2) ‖w‖²."""
@@ -104,7 +128,7 @@ class Problem:
 
     def weights_of(self, duals: Vector) -> Vector:
         """w(α) = (1/(λS)) Σ s_i α_i x_i."""
-        return self.rows.combination(self.weighted(duals) / self.lambda_n)
+        return self.rows.combination(self.weighted(duals)) / self.lambda_n
 
     def with_loss(self, loss: Loss) -> Problem:
         """The same rows, labels and strength under another loss of the same task."""
@@ -232,9 +256,8 @@ def _two_classes(y: ArrayLike, count: int, weights: Vector | None) -> tuple[Vect
 def _checked_weights(weights: ArrayLike | None, count: int) -> Vector | None:
     if weights is None:
         return None
-    values = np.ascontiguousarray(weights, dtype=np.float64)
-    if values.ndim == 0:
-        values = np.full(count, float(values))
+    values = np.asarray(weights, dtype=np.float64)
+    values = np.full(count, float(values)) if values.ndim == 0 else np.ascontiguousarray(values)
     if values.ndim != 1:
         raise ValueError(f"sample_weight needs one dimension, got shape {values.shape}; pass one weight a row")
     _same_length(values, count, "sample_weight")

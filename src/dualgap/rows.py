@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float64]
 
 # Rows are converted to float64 in blocks of about this many bytes: small against the data, large against the call.
-BLOCK_BYTES = 1 << 21
+BLOCK_BYTES = 1 << 20
 
 
 class DenseRows(NamedTuple):

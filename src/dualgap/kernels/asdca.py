@@ -20,8 +20,8 @@ SCALE, SCALE_SUM, AVERAGED = range(3)
 MOVING = 3
 
 AHEAD = 4
-# Below this the scale is multiplied into f, before 1/scale loses digits.
-SMALLEST_SCALE = 1e-6
+# Below this the scale is multiplied into f, before 1/scale costs the averages digits.
+SMALLEST_SCALE = 1e-5
 
 
 @kernel

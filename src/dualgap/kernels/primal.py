@@ -25,8 +25,8 @@ MOVING = 6
 CONSTANT, INVERSE, SQUARE_ROOT = range(3)
 
 AHEAD = 4
-# Below this the scale is multiplied into the vectors, before 1/scale loses digits.
-SMALLEST_SCALE = 1e-9
+# Below this the scale is multiplied into the vectors, before 1/scale costs the averages digits.
+SMALLEST_SCALE = 1e-5
 # The squared norm is carried along for the projection and computed anew after so many updates.
 NORM_PERIOD = 1 << 14
 

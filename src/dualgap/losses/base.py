@@ -42,8 +42,12 @@ class Loss(ABC):
         """φ″(z) for each row (0 where a kink has none)."""
 
     @abstractmethod
-    def best_along_ray(self, duals: Vector, labels: Vector, row_weights: Vector, quadratic: float) -> float:
-        """The factor t ≥ 0 that maximizes Σ r_i·(−φ*(−tα_i)) − t²·quadratic/2 over the feasible ray through the duals."""
+    def ray_limit(self, duals: Vector, labels: Vector) -> float:
+        """The largest t ≥ 0 for which every t·α is inside the domain."""
+
+    @abstractmethod
+    def ray_slope(self, t: float, duals: Vector, labels: Vector) -> Vector:
+        """d/dt of −φ*(−tα) for each row, inside the domain; it falls with t."""
 
     @property
     @abstractmethod
@@ -72,7 +76,12 @@ class Loss(ABC):
         return {}
 
 
+def is_number(value: Any) -> bool:
+    """Whether a parameter is a finite real number, of Python or of NumPy."""
+    return isinstance(value, int | float | np.integer | np.floating) and bool(np.isfinite(value))
+
+
 def positive(owner: str, name: str, value: Any) -> None:
     """Refuse a parameter that is not a positive finite number."""
-    if not (isinstance(value, int | float | np.number) and np.isfinite(value) and value > 0):
+    if not (is_number(value) and value > 0):
         raise ValueError(f"{owner} needs {name} > 0, got {value!r}; the default is a good start")

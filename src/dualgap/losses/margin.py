@@ -13,7 +13,6 @@ import numpy as np
 from scipy.special import entr, expit
 
 from dualgap.losses.base import EDGE, Loss, Vector, positive
-from dualgap.losses.rays import concave_root
 
 
 class MarginFamily(Loss):
@@ -64,15 +63,13 @@ class MarginFamily(Loss):
         s = (1.0 - labels * scores) / self.dual_gamma
         return np.where((s > 0.0) & (s < self.upper), 1.0 / self.dual_gamma, 0.0)
 
-    def best_along_ray(self, duals: Vector, labels: Vector, row_weights: Vector, quadratic: float) -> float:
+    def ray_limit(self, duals: Vector, labels: Vector) -> float:
+        largest = float((labels * duals).max(initial=0.0))
+        return self.upper / largest if largest > 0.0 else float("inf")
+
+    def ray_slope(self, t: float, duals: Vector, labels: Vector) -> Vector:
         a = labels * duals
-        largest = float(a.max(initial=0.0))
-        if largest <= 0.0:
-            return 1.0
-        bend = quadratic + self.dual_gamma * float(row_weights @ (a * a))
-        slope = float(row_weights @ a)
-        limit = self.upper / largest
-        return min(limit, slope / bend) if bend > 0.0 else min(limit, 1.0)
+        return a - (t * self.dual_gamma) * (a * a)
 
     def kinks(self, labels: Vector) -> list[Vector]:
         return [labels] if self.has_kink else []
@@ -159,15 +156,12 @@ class Logistic(Loss):
         probability = expit(-labels * scores)
         return probability * expit(labels * scores)
 
-    def best_along_ray(self, duals: Vector, labels: Vector, row_weights: Vector, quadratic: float) -> float:
-        a = labels * duals
-        largest = a.max(initial=0.0)
-        if largest <= 0.0:
-            return 1.0
+    def ray_limit(self, duals: Vector, labels: Vector) -> float:
+        largest = float((labels * duals).max(initial=0.0))
+        return 1.0 / largest if largest > 0.0 else float("inf")
 
-        def slope(t: float) -> float:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                logit = np.log1p(-np.minimum(t * a, 1.0)) - np.log(t * a)
-            return float(row_weights @ np.where(a > 0.0, a * np.maximum(logit, -1e300), 0.0)) - t * quadratic
-
-        return concave_root(slope, limit=1.0 / largest)
+    def ray_slope(self, t: float, duals: Vector, labels: Vector) -> Vector:
+        a = np.maximum(labels * duals, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logit = np.log1p(-np.minimum(t * a, 1.0)) - np.log(t * a)
+            return np.where(a > 0.0, a * np.maximum(logit, -1e300), 0.0)

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dualgap.losses.base import EDGE, Loss, Vector, positive
+from dualgap.losses.base import EDGE, Loss, Vector, is_number, positive
 
 
 def _soft(values: Vector, epsilon: float) -> Vector:
@@ -78,17 +78,15 @@ class ResidualFamily(Loss):
         inside = (s > self.lower) & (s < self.upper) & (np.abs(residuals) >= self.tube)
         return np.where(inside, 1.0 / self.dual_gamma, 0.0)
 
-    def best_along_ray(self, duals: Vector, labels: Vector, row_weights: Vector, quadratic: float) -> float:
+    def ray_limit(self, duals: Vector, labels: Vector) -> float:
         top, bottom = float(duals.max(initial=0.0)), float(duals.min(initial=0.0))
-        limit = min(
+        return min(
             self.upper / top if top > 0.0 else float("inf"),
             self.lower / bottom if bottom < 0.0 else float("inf"),
         )
-        slope = float(row_weights @ (duals * labels - self.tube * np.abs(duals)))
-        bend = quadratic + self.dual_gamma * float(row_weights @ (duals * duals))
-        if bend <= 0.0:
-            return min(limit, 1.0)
-        return min(limit, max(slope / bend, 0.0))
+
+    def ray_slope(self, t: float, duals: Vector, labels: Vector) -> Vector:
+        return duals * labels - self.tube * np.abs(duals) - (t * self.dual_gamma) * (duals * duals)
 
     def kinks(self, labels: Vector) -> list[Vector]:
         if not self.has_kink:
@@ -185,7 +183,7 @@ class Quantile(ResidualFamily):
     formula: ClassVar[str] = "τ·max(0, −r) + (1 − τ)·max(0, r)"
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.tau < 1.0:
+        if not (is_number(self.tau) and 0.0 < self.tau < 1.0):
             raise ValueError(f"quantile needs 0 < tau < 1, got {self.tau!r}; 0.5 is the median")
 
     @property
@@ -254,5 +252,5 @@ class SmoothedResidual(ResidualFamily):
 
 def not_negative(owner: str, epsilon: float) -> None:
     """Refuse a tube width below zero."""
-    if not (np.isfinite(epsilon) and epsilon >= 0):
+    if not (is_number(epsilon) and epsilon >= 0):
         raise ValueError(f"{owner} needs epsilon ≥ 0, got {epsilon!r}; 0.1 is the default")

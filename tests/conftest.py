@@ -1,0 +1,47 @@
+"""What every test shares: a kernel cache of its own, the folder of real data, and repeatable property tests.
+
+Numba's cache does not notice an edit in another file than the cached function's, so the folder is named after a hash of
+all kernels: an edit anywhere in them starts an empty one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+SOURCE = Path(__file__).resolve().parent.parent / "src" / "dualgap"
+
+
+def kernel_hash() -> str:
+    """A short hash of every kernel file, its name and its bytes."""
+    digest = hashlib.sha256()
+    for path in sorted((SOURCE / "kernels").glob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+# Numba reads the variable once, when it is imported.
+assert "numba" not in sys.modules, "numba was imported before tests/conftest.py could choose its cache folder"
+os.environ["NUMBA_CACHE_DIR"] = str(Path(tempfile.gettempdir()) / f"dualgap-kernels-{kernel_hash()}")
+
+# A run today and a run tomorrow try the same examples; a busy machine is no failure.
+settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=150)
+settings.load_profile("repeatable")
+
+
+@pytest.fixture
+def data_folder() -> Path:
+    """The folder of real data sets named by DUALGAP_DATA."""
+    given = os.environ.get("DUALGAP_DATA")
+    if not given:
+        pytest.skip("DUALGAP_DATA is not set; point it at the folder of data sets to run this test")
+    folder = Path(given)
+    if not folder.is_dir():
+        pytest.skip(f"DUALGAP_DATA={given} is not a folder; point it at the folder of data sets to run this test")
+    return folder

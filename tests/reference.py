@@ -1,0 +1,239 @@
+"""Slow twins: every algorithm once more, from the papers' formulas, with plain loops and dense vectors.
+
+Nothing here is scaled lazily, carried along or shared with the package: weights are recomputed from the duals at each
+step, averages are means over a list of all iterates, and each dual step is found by bisecting on the derivative of the
+one-dimensional dual. Given the same order, a kernel and its twin agree to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from reference_losses import Table, best_dual, pressure
+
+
+class Data(NamedTuple):
+    """A problem as plain arrays: dense rows, labels, weights (ones where there are none) and λ."""
+
+    X: np.ndarray
+    labels: np.ndarray
+    shares: np.ndarray
+    strength: float
+
+    @property
+    def total(self) -> float:
+        return float(self.shares.sum())
+
+    @property
+    def mean_squared_norm(self) -> float:
+        return float((self.shares * (self.X**2).sum(axis=1)).sum()) / self.total
+
+    def weights_of(self, duals: np.ndarray, total: float | None = None) -> np.ndarray:
+        """w(α) = (1/(λS)) Σ s_i α_i x_i, or with another total in place of S."""
+        return self.X.T @ (self.shares * duals) / (self.strength * (total or self.total))
+
+
+def plain(problem: Any) -> Data:
+    """The arrays of one of the package's problems, as dense float64."""
+    stored = problem.rows.arrays
+    if hasattr(stored, "values"):
+        X = np.array(stored.values, dtype=np.float64)
+    else:
+        X = np.zeros((problem.rows.count, problem.rows.dimension))
+        for i in range(X.shape[0]):
+            for p in range(int(stored.indptr[i]), int(stored.indptr[i + 1])):
+                X[i, int(stored.indices[p])] += float(stored.data[p])
+    shares = np.ones(X.shape[0]) if problem.sample_weight is None else problem.sample_weight.copy()
+    return Data(X, problem.labels.copy(), shares, problem.strength)
+
+
+class Iterate(NamedTuple):
+    """Where an algorithm is after an update."""
+
+    weights: np.ndarray
+    intercept: float
+    duals: np.ndarray
+
+
+def mean_of(iterates: Iterable[Iterate]) -> tuple[np.ndarray, np.ndarray]:
+    """The means of the weights and of the duals, term by term."""
+    kept = list(iterates)
+    return np.mean([it.weights for it in kept], axis=0), np.mean([it.duals for it in kept], axis=0)
+
+
+class Run(NamedTuple):
+    """All iterates, one list per epoch, and where the last epoch ended."""
+
+    epochs: list[list[Iterate]]
+    end: Iterate
+
+    @property
+    def iterates(self) -> list[Iterate]:
+        return [iterate for epoch in self.epochs for iterate in epoch]
+
+
+def sdca(
+    data: Data,
+    loss: Table,
+    orders: Iterable[np.ndarray],
+    intercept_share: float = 0.0,
+    modified_sgd_first: bool = False,
+    step: Callable[..., float] = best_dual,
+) -> Run:
+    """Procedures SDCA and, for the first epoch if asked, Modified-SGD (Shalev-Shwartz & Zhang, JMLR 2013).
+
+    A free intercept is b = center + Σ s_i α_i/(μS) with μ = λ/(ρ·mean‖x‖²): the dual of a penalty (μ/2)(b − center)².
+    After an epoch the center moves to b. ρ = intercept_share; zero means no intercept.
+    """
+    X, y, s, strength = data
+    one_over_mu = intercept_share * data.mean_squared_norm / strength
+    alpha, center = np.zeros(y.size), 0.0
+    epochs: list[list[Iterate]] = []
+    for number, order in enumerate(orders):
+        iterates = []
+        seen = 0.0 if number == 0 and modified_sgd_first else data.total
+        for i in map(int, order):
+            # Before the first row of modified SGD there is nothing to divide by, and w^(0) = 0.
+            w = data.weights_of(alpha, seen) if seen > 0.0 else np.zeros(X.shape[1])
+            b = center + one_over_mu * float(s @ alpha) / seen if seen > 0.0 else 0.0
+            if number == 0 and modified_sgd_first:
+                seen += s[i]
+                if s[i] == 0.0:
+                    iterates.append(Iterate(w, b, alpha.copy()))
+                    continue
+            curvature = s[i] * (X[i] @ X[i] / strength + one_over_mu) / seen
+            alpha[i] = step(loss, float(X[i] @ w) + b, y[i], alpha[i], curvature)
+            w = data.weights_of(alpha, seen)
+            b = center + one_over_mu * float(s @ alpha) / seen
+            iterates.append(Iterate(w, b, alpha.copy()))
+        epochs.append(iterates)
+        center += one_over_mu * float(s @ alpha) / data.total
+    b = center + one_over_mu * float(s @ alpha) / data.total
+    return Run(epochs, Iterate(data.weights_of(alpha), b, alpha.copy()))
+
+
+def sdca_epoch_with_shrinking(
+    data: Data, loss: Table, order: np.ndarray, alpha: np.ndarray, threshold: float
+) -> tuple[np.ndarray, set[int], float]:
+    """One epoch without intercept that leaves rows alone where a bound holds more firmly than `threshold`.
+
+    Returns the duals, the rows left alone, and the largest pressure among the others (zero if none pushed).
+    """
+    X, y, s, strength = data
+    alpha, left, largest = alpha.copy(), set(), 0.0
+    for i in map(int, order):
+        score = float(X[i] @ data.weights_of(alpha))
+        push = pressure(loss, score, y[i], alpha[i])
+        if push < -threshold:
+            left.add(i)
+            continue
+        largest = max(largest, push)
+        alpha[i] = best_dual(loss, score, y[i], alpha[i], s[i] * (X[i] @ X[i]) / (strength * data.total))
+    return alpha, left, largest
+
+
+def sub_gradient(
+    data: Data,
+    loss: Table,
+    orders: Iterable[np.ndarray],
+    batch: int,
+    eta: Callable[[int], float],
+    intercept_eta: Callable[[int], float] | None = None,
+    radius: float = inf,
+) -> Run:
+    """Pegasos and its relatives (Shalev-Shwartz, Singer, Srebro & Cotter): w ← w − η_t(λw − (1/k) Σ (n s_i/S) a_i x_i).
+
+    a_i = −φ_i′(z_i); then w is projected onto the ball of `radius`. The duals follow, α ← (1 − λη)α and on the drawn rows
+    α_i += ηλn a_i/k; the projection scales both. A free intercept moves by intercept_eta(t)·(1/k) Σ (n s_i/S) a_i.
+    """
+    X, y, s, strength = data
+    n = y.size
+    w, b, alpha, t = np.zeros(X.shape[1]), 0.0, np.zeros(n), 0
+    epochs: list[list[Iterate]] = []
+    for order in orders:
+        iterates = []
+        for begin in range(0, len(order), batch):
+            drawn = [int(i) for i in order[begin : begin + batch]]
+            a = {i: -loss.slope(float(X[i] @ w) + b, y[i]) for i in drawn}
+            step, k = eta(t), len(drawn)
+            gradient = strength * w - sum(n * s[i] / data.total * a[i] * X[i] for i in drawn) / k
+            w = w - step * gradient
+            alpha *= 1.0 - strength * step
+            for i in drawn:
+                alpha[i] += step * strength * n * a[i] / k
+            if intercept_eta is not None:
+                b += intercept_eta(t) * sum(n * s[i] / data.total * a[i] for i in drawn) / k
+            length = float(np.linalg.norm(w))
+            if length > radius:
+                w, alpha = w * (radius / length), alpha * (radius / length)
+            t += 1
+            iterates.append(Iterate(w.copy(), b, alpha.copy()))
+        epochs.append(iterates)
+    return Run(epochs, Iterate(w, b, alpha))
+
+
+def asdca(
+    data: Data, loss: Table, orders: Iterable[np.ndarray], batch: int, theta: float, gamma: float | None = None
+) -> Run:
+    """Accelerated mini-batch SDCA (Shalev-Shwartz & Zhang, NIPS 2013), with u, α, v and w as the paper has them.
+
+    With `gamma` the loss is smoothed: −φ_γ′(u) is the α that maximizes −φ*(−α) − αu − γα²/2.
+    """
+    X, y, _, _ = data
+    w, alpha = np.zeros(X.shape[1]), np.zeros(y.size)
+    epochs: list[list[Iterate]] = []
+    for order in orders:
+        iterates = []
+        for begin in range(0, len(order), batch):
+            v = data.weights_of(alpha)
+            u = (1.0 - theta) * w + theta * v
+            for i in map(int, order[begin : begin + batch]):
+                score = float(X[i] @ u)
+                candidate = -loss.slope(score, y[i]) if gamma is None else best_dual(loss, score, y[i], 0.0, gamma)
+                alpha[i] = (1.0 - theta) * alpha[i] + theta * candidate
+            v = data.weights_of(alpha)
+            w = (1.0 - theta) * w + theta * v
+            iterates.append(Iterate(w.copy(), 0.0, alpha.copy()))
+        epochs.append(iterates)
+    return Run(epochs, Iterate(w, 0.0, alpha))
+
+
+def box_ascent_in_sum_form(X: np.ndarray, labels: np.ndarray, c: float, epochs: int) -> np.ndarray:
+    """The report's own coordinate ascent for Σ hinge + (c/2)‖a‖², mended: K = Y X Xᵀ Y and multipliers in [−1, 0].
+
+    λ_k = clip((−c − Σ over i ≠ k of K_ki λ_i)/K_kk, −1, 0). Returns α_k = −y_k λ_k; rows of zeros are left at −1.
+    """
+    K = np.outer(labels, labels) * (X @ X.T)
+    multipliers = np.where(K.diagonal() > 0.0, 0.0, -1.0)
+    for _ in range(epochs):
+        for k in np.flatnonzero(K.diagonal() > 0.0):
+            others = K[k] @ multipliers - K[k, k] * multipliers[k]
+            multipliers[k] = min(max((-c - others) / K[k, k], -1.0), 0.0)
+    return -labels * multipliers
+
+
+def projected_ascent(data: Data, loss: Table, epochs: int, step: float) -> Run:
+    """α ← projection of α + step·(the slope of −φ*(−α_i) minus z_i), all rows at once.
+
+    Where ε|α| bends the conjugate at zero there is no slope, and its proximal step takes the place of the projection.
+    """
+    X, y, _, _ = data
+    alpha = np.zeros(y.size)
+    iterates = []
+    for _ in range(epochs):
+        scores = X @ data.weights_of(alpha)
+        moved = np.empty(y.size)
+        for i in range(y.size):
+            low, high = loss.domain(y[i])
+            if loss.dual_slope(0.0, y[i], -1) == loss.dual_slope(0.0, y[i], +1):
+                slope = loss.dual_slope(alpha[i], y[i], +1) - scores[i]
+                moved[i] = min(max(alpha[i] + step * slope, low), high)
+            else:
+                moved[i] = best_dual(loss, scores[i], y[i], alpha[i], 1.0 / step - loss.bend)
+        alpha = moved
+        iterates.append(Iterate(data.weights_of(alpha), 0.0, alpha.copy()))
+    return Run([[it] for it in iterates], iterates[-1])

@@ -1,0 +1,266 @@
+"""The ten losses in the table's own words, number by number, and the best dual of one row by bisection.
+
+Shared with nothing in the package: φ is written by cases, the dual step is found on the falling slope of its objective.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from math import inf, log, log1p
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Table(NamedTuple):
+    """One row of the table of losses, for numbers: φ(z) and φ′(z), then −φ*(−α), its slope and the domain of α.
+
+    `dual_slope(α, y, side)` is the one-sided derivative of −φ*(−α), to the right for side = +1; `bend` is minus its
+    second derivative where that is constant, else None.
+    """
+
+    value: Callable[[float, float], float]
+    slope: Callable[[float, float], float]
+    dual_value: Callable[[float, float], float]
+    dual_slope: Callable[[float, float, int], float]
+    domain: Callable[[float], tuple[float, float]]
+    bend: float | None
+
+
+def unit_towards(label: float) -> tuple[float, float]:
+    """0 ≤ y·α ≤ 1, as an interval for α."""
+    return (0.0, 1.0) if label > 0 else (-1.0, 0.0)
+
+
+def all_towards(label: float) -> tuple[float, float]:
+    """y·α ≥ 0, as an interval for α."""
+    return (0.0, inf) if label > 0 else (-inf, 0.0)
+
+
+def side_of(dual: float, side: int) -> float:
+    """The derivative of |α| to one side."""
+    return float(side) if dual == 0 else (1.0 if dual > 0 else -1.0)
+
+
+def hinge() -> Table:
+    return Table(
+        value=lambda z, y: max(0.0, 1.0 - y * z),
+        slope=lambda z, y: -y if y * z < 1.0 else 0.0,
+        dual_value=lambda alpha, y: y * alpha,
+        dual_slope=lambda alpha, y, side: y,
+        domain=unit_towards,
+        bend=0.0,
+    )
+
+
+def smoothed_hinge(gamma: float) -> Table:
+    def value(z: float, y: float) -> float:
+        m = y * z
+        if m >= 1.0:
+            return 0.0
+        return 1.0 - m - gamma / 2.0 if m <= 1.0 - gamma else (1.0 - m) ** 2 / (2.0 * gamma)
+
+    def slope(z: float, y: float) -> float:
+        m = y * z
+        if m >= 1.0:
+            return 0.0
+        return -y if m <= 1.0 - gamma else -y * (1.0 - m) / gamma
+
+    return Table(
+        value,
+        slope,
+        dual_value=lambda alpha, y: y * alpha - gamma * alpha**2 / 2.0,
+        dual_slope=lambda alpha, y, side: y - gamma * alpha,
+        domain=unit_towards,
+        bend=gamma,
+    )
+
+
+def squared_hinge() -> Table:
+    return Table(
+        value=lambda z, y: max(0.0, 1.0 - y * z) ** 2,
+        slope=lambda z, y: -2.0 * y * max(0.0, 1.0 - y * z),
+        dual_value=lambda alpha, y: y * alpha - alpha**2 / 4.0,
+        dual_slope=lambda alpha, y, side: y - alpha / 2.0,
+        domain=all_towards,
+        bend=0.5,
+    )
+
+
+def logistic() -> Table:
+    def value(z: float, y: float) -> float:
+        m = y * z
+        return log1p(np.exp(-m)) if m > 0.0 else -m + log1p(np.exp(m))
+
+    def slope(z: float, y: float) -> float:
+        m = y * z
+        return -y * (np.exp(-m) / (1.0 + np.exp(-m)) if m > 0.0 else 1.0 / (1.0 + np.exp(m)))
+
+    def dual_value(alpha: float, y: float) -> float:
+        a = y * alpha
+        return -sum(p * log(p) for p in (a, 1.0 - a) if p > 0.0)
+
+    def dual_slope(alpha: float, y: float, side: int) -> float:
+        a = y * alpha
+        if a <= 0.0 or a >= 1.0:
+            return y * (inf if a <= 0.0 else -inf)
+        return y * (log1p(-a) - log(a))
+
+    return Table(value, slope, dual_value, dual_slope, unit_towards, None)
+
+
+def squared() -> Table:
+    return Table(
+        value=lambda z, y: (z - y) ** 2,
+        slope=lambda z, y: 2.0 * (z - y),
+        dual_value=lambda alpha, y: alpha * y - alpha**2 / 4.0,
+        dual_slope=lambda alpha, y, side: y - alpha / 2.0,
+        domain=lambda y: (-inf, inf),
+        bend=0.5,
+    )
+
+
+def absolute() -> Table:
+    return Table(
+        value=lambda z, y: abs(z - y),
+        slope=lambda z, y: float(np.sign(z - y)),
+        dual_value=lambda alpha, y: alpha * y,
+        dual_slope=lambda alpha, y, side: y,
+        domain=lambda y: (-1.0, 1.0),
+        bend=0.0,
+    )
+
+
+def epsilon_insensitive(epsilon: float) -> Table:
+    return Table(
+        value=lambda z, y: max(0.0, abs(z - y) - epsilon),
+        slope=lambda z, y: float(np.sign(z - y)) if abs(z - y) > epsilon else 0.0,
+        dual_value=lambda alpha, y: alpha * y - epsilon * abs(alpha),
+        dual_slope=lambda alpha, y, side: y - epsilon * side_of(alpha, side),
+        domain=lambda y: (-1.0, 1.0),
+        bend=0.0,
+    )
+
+
+def squared_epsilon_insensitive(epsilon: float) -> Table:
+    return Table(
+        value=lambda z, y: max(0.0, abs(z - y) - epsilon) ** 2,
+        slope=lambda z, y: 2.0 * float(np.sign(z - y)) * max(0.0, abs(z - y) - epsilon),
+        dual_value=lambda alpha, y: alpha * y - epsilon * abs(alpha) - alpha**2 / 4.0,
+        dual_slope=lambda alpha, y, side: y - epsilon * side_of(alpha, side) - alpha / 2.0,
+        domain=lambda y: (-inf, inf),
+        bend=0.5,
+    )
+
+
+def quantile(tau: float) -> Table:
+    def slope(z: float, y: float) -> float:
+        if z == y:
+            return 0.0
+        return 1.0 - tau if z > y else -tau
+
+    return Table(
+        value=lambda z, y: tau * max(0.0, y - z) + (1.0 - tau) * max(0.0, z - y),
+        slope=slope,
+        dual_value=lambda alpha, y: alpha * y,
+        dual_slope=lambda alpha, y, side: y,
+        domain=lambda y: (tau - 1.0, tau),
+        bend=0.0,
+    )
+
+
+def huber(delta: float) -> Table:
+    def value(z: float, y: float) -> float:
+        r = abs(z - y)
+        return r**2 / 2.0 if r <= delta else delta * (r - delta / 2.0)
+
+    return Table(
+        value,
+        slope=lambda z, y: z - y if abs(z - y) <= delta else delta * float(np.sign(z - y)),
+        dual_value=lambda alpha, y: alpha * y - alpha**2 / 2.0,
+        dual_slope=lambda alpha, y, side: y - alpha,
+        domain=lambda y: (-delta, delta),
+        bend=1.0,
+    )
+
+
+LOSSES: dict[str, Callable[..., Table]] = {
+    row.__name__: row
+    for row in (
+        hinge, smoothed_hinge, squared_hinge, logistic, squared, absolute,
+        epsilon_insensitive, squared_epsilon_insensitive, quantile, huber,
+    )
+}  # fmt: skip
+
+
+def table_of(loss: Any) -> Table:
+    """The table's row for one of the package's losses, found by its name and given its numbers."""
+    names = [field.name for field in fields(loss)]
+    return LOSSES[loss.name](**{name: getattr(loss, name) for name in names})
+
+
+def best_dual(loss: Table, score: float, label: float, dual: float, curvature: float) -> float:
+    """The α′ that maximizes −φ*(−α′) − (α′ − α)·score − curvature·(α′ − α)²/2, by bisecting on its falling slope."""
+
+    def climbs(alpha: float, side: int) -> float:
+        return loss.dual_slope(alpha, label, side) - score - curvature * (alpha - dual)
+
+    low, high = loss.domain(label)
+    if low < 0.0 < high and climbs(0.0, -1) >= 0.0 >= climbs(0.0, +1):
+        return 0.0
+    reach = 1.0
+    if high == inf:
+        while climbs(reach, +1) > 0.0:
+            reach *= 2.0
+        high = reach
+    if low == -inf:
+        while climbs(-reach, -1) < 0.0:
+            reach *= 2.0
+        low = -reach
+    if climbs(low, +1) <= 0.0:
+        return low
+    if climbs(high, -1) >= 0.0:
+        return high
+    while True:
+        middle = 0.5 * (low + high)
+        if not low < middle < high:
+            return middle
+        if climbs(middle, +1) > 0.0:
+            low = middle
+        elif climbs(middle, -1) < 0.0:
+            high = middle
+        else:
+            return middle
+
+
+def closed_form_dual(loss: Table, score: float, label: float, dual: float, curvature: float) -> float:
+    """The logistic step of Shalev-Shwartz & Zhang (2013, section 6): Δ = (y/(1 + e^{yz}) − α)/max(1, 1/4 + ‖x‖²/(λn))."""
+    return dual + (label / (1.0 + np.exp(label * score)) - dual) / max(1.0, 0.25 + curvature)
+
+
+def pressure(loss: Table, score: float, label: float, dual: float) -> float:
+    """The steepest rise of −φ*(−α) − α·score along a direction that α may move in; below zero where α is held."""
+    low, high = loss.domain(label)
+    up = loss.dual_slope(dual, label, +1) - score if dual < high else -inf
+    down = score - loss.dual_slope(dual, label, -1) if dual > low else -inf
+    return max(up, down)
+
+
+def logistic_dual(score: Any, label: Any, dual: Any, curvature: Any) -> Any:
+    """The logistic dual step for whole arrays, by bisection over the logit of a′ in the longest float there is.
+
+    Stationary where u + m + curvature·(σ(u) − a) = 0; the left side rises by at least 1 per unit of u.
+    """
+    wide = np.longdouble
+    m, a, c = wide(label * score), wide(label * dual), wide(curvature)
+    low, high = -m - c * (1 - a), -m + c * a
+    for _ in range(160):
+        u = (low + high) / 2
+        grow = np.exp(-np.abs(u))
+        sigma = np.where(u >= 0, 1 / (1 + grow), grow / (1 + grow))
+        # σ(u) − a without cancellation near one: (1 − a) − (1 − σ(u)).
+        difference = np.where(a > 0.5, (1 - a) - np.where(u >= 0, grow / (1 + grow), 1 / (1 + grow)), sigma - a)
+        rising = u + m + c * difference > 0
+        low, high = np.where(rising, low, u), np.where(rising, u, high)
+    return label * sigma

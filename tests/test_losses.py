@@ -1,0 +1,266 @@
+"""Laws every loss of the table keeps; a new row is tested by being in the table."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dualgap as dg
+import reference_losses
+from examples import loss_variants
+from reference_losses import table_of
+
+VARIANTS = loss_variants()
+KINKED = [loss for loss in VARIANTS if loss.has_kink]
+every_loss = pytest.mark.parametrize("loss", VARIANTS, ids=repr)
+every_kinked_loss = pytest.mark.parametrize("loss", KINKED, ids=repr)
+
+SCORES = np.concatenate([np.linspace(-6.0, 6.0, 481), [-1e4, -300.0, -40.0, 40.0, 300.0, 1e4]])
+WIDTH = 1e-4
+
+
+def labels_for(loss: dg.Loss) -> tuple[float, ...]:
+    return (-1.0, 1.0) if loss.task == "classification" else (-2.5, 0.0, 0.3)
+
+
+def spread(loss: dg.Loss, scores: np.ndarray = SCORES) -> tuple[np.ndarray, np.ndarray]:
+    """Every score with every label."""
+    labels = np.array(labels_for(loss))
+    return np.tile(scores, labels.size), np.repeat(labels, scores.size)
+
+
+def domain(loss: dg.Loss, label: float) -> tuple[float, float]:
+    """The ends of the duals' interval, as far as clipping shows them."""
+    ends = loss.clip(np.array([-1e6, 1e6]), np.full(2, label))
+    return float(ends[0]), float(ends[1])
+
+
+number = st.floats(-50.0, 50.0)
+
+
+def test_every_loss_has_its_row_in_the_reference() -> None:
+    assert set(reference_losses.LOSSES) == set(dg.LOSSES), "write the loss by cases in tests/reference_losses.py"
+    assert all(name == kind.name for name, kind in dg.LOSSES.items())
+
+
+@every_loss
+def test_value_conjugate_and_candidate_are_the_tables(loss: dg.Loss) -> None:
+    table = table_of(loss)
+    scores, labels = spread(loss)
+    expected = [table.value(z, y) for z, y in zip(scores, labels, strict=True)]
+    np.testing.assert_allclose(loss.value(scores, labels), expected, rtol=1e-12, atol=1e-14)
+    slopes = [-table.slope(z, y) for z, y in zip(scores, labels, strict=True)]
+    np.testing.assert_allclose(loss.dual_candidate(scores, labels), slopes, rtol=1e-12, atol=1e-14)
+    for label in labels_for(loss):
+        low, high = table.domain(label)
+        duals = np.linspace(max(low, -30.0), min(high, 30.0), 61)
+        lines = [table.dual_value(alpha, label) for alpha in duals]
+        shown = loss.negative_conjugate(duals, np.full(duals.size, label))
+        np.testing.assert_allclose(shown, lines, rtol=1e-12, atol=1e-13)
+
+
+@every_loss
+@given(z=number, share=st.floats(0.0, 1.0), reach=st.floats(0.0, 40.0), pick=st.integers(0, 5))
+def test_fenchel_young(loss: dg.Loss, z: float, share: float, reach: float, pick: int) -> None:
+    label = labels_for(loss)[pick % len(labels_for(loss))]
+    low, high = (max(min(end, reach), -reach) for end in domain(loss, label))
+    alpha, y, score = np.array([low + share * (high - low)]), np.array([label]), np.array([z])
+    excess = loss.value(score, y) - loss.negative_conjugate(alpha, y) + alpha * score
+    assert excess[0] >= -1e-12 * (1.0 + abs(z) * (1.0 + reach) + reach**2)
+
+
+@every_loss
+def test_fenchel_young_is_an_equality_at_the_candidate(loss: dg.Loss) -> None:
+    scores, labels = spread(loss)
+    candidate = loss.dual_candidate(scores, labels)
+    value, line = loss.value(scores, labels), loss.negative_conjugate(candidate, labels)
+    size = 1.0 + np.abs(value) + np.abs(line) + np.abs(candidate * scores)
+    assert (np.abs(value - line + candidate * scores) <= 1e-14 * size).all()
+
+
+@every_loss
+def test_candidates_bracket_the_differences_of_the_value(loss: dg.Loss) -> None:
+    # φ is convex: the slope of a chord lies between the slopes at its ends, kink or not.
+    scores, labels = spread(loss)
+    ahead, behind = loss.value(scores + WIDTH, labels), loss.value(scores - WIDTH, labels)
+    chord = (ahead - behind) / (2.0 * WIDTH)
+    rounding = 1e-15 * (1.0 + np.abs(ahead) + np.abs(scores)) / WIDTH
+    assert (-loss.dual_candidate(scores - WIDTH, labels) <= chord + rounding).all()
+    assert (chord - rounding <= -loss.dual_candidate(scores + WIDTH, labels)).all()
+
+
+@every_loss
+def test_curvature_is_the_difference_of_the_candidates(loss: dg.Loss) -> None:
+    scores, labels = spread(loss, np.linspace(-6.0, 6.0, 481) + 0.00317)
+    before, here, after = (loss.curvature(scores + step, labels) for step in (-WIDTH, 0.0, WIDTH))
+    smooth = np.abs(before - after) <= 1e-3
+    for kink in loss.kinks(labels):
+        smooth &= np.abs(scores - kink) > 2.0 * WIDTH
+    assert smooth.mean() > 0.9
+    ahead, behind = loss.dual_candidate(scores + WIDTH, labels), loss.dual_candidate(scores - WIDTH, labels)
+    difference = (behind - ahead) / (2.0 * WIDTH)
+    np.testing.assert_allclose(here[smooth], difference[smooth], rtol=1e-6, atol=1e-8)
+
+
+@every_loss
+def test_kinks_are_where_the_slope_jumps_and_nowhere_else(loss: dg.Loss) -> None:
+    assert loss.has_kink == bool(loss.kinks(np.ones(1))) == (loss.smoothness == np.inf)
+    for label in labels_for(loss):
+        places = np.array([kink[0] for kink in loss.kinks(np.array([label]))])
+        scores = np.concatenate([SCORES[np.abs(SCORES) < 10.0], places])
+        nearest = np.array([np.abs(places - z).min(initial=np.inf) for z in scores])
+        left, right = (loss.dual_candidate(scores + step, np.full(scores.size, label)) for step in (-1e-9, 1e-9))
+        jump = left - right
+        assert (jump[nearest == 0.0] > 0.1).all()
+        assert (jump[nearest > 1e-6] <= 1e-7).all()
+
+
+@every_loss
+def test_the_conjugate_is_minus_infinity_outside_its_domain(loss: dg.Loss) -> None:
+    for label in labels_for(loss):
+        low, high = domain(loss, label)
+        table_low, table_high = table_of(loss).domain(label)
+        for end, outwards, true_end in ((low, -1.0, table_low), (high, 1.0, table_high)):
+            if not np.isfinite(true_end):
+                assert abs(end) == 1e6
+                continue
+            assert end == pytest.approx(true_end, abs=1e-15)
+            duals = end + outwards * np.array([0.0, 1e-9, 1e-3, 1.0, 1e3])
+            shown = loss.negative_conjugate(duals, np.full(duals.size, label))
+            assert np.isfinite(shown[0])
+            assert (shown[1:] == -np.inf).all()
+
+
+@every_loss
+@given(alpha=st.floats(-1e3, 1e3), pick=st.integers(0, 5))
+def test_clip_finds_the_nearest_dual_inside(loss: dg.Loss, alpha: float, pick: int) -> None:
+    label = labels_for(loss)[pick % len(labels_for(loss))]
+    clipped = loss.clip(np.array([alpha]), np.array([label]))
+    low, high = table_of(loss).domain(label)
+    assert clipped[0] == pytest.approx(min(max(alpha, low), high), abs=0.0)
+    assert np.isfinite(loss.negative_conjugate(clipped, np.array([label]))[0])
+
+
+@every_loss
+def test_smoothness_and_lipschitz_bound_the_slopes_and_are_reached(loss: dg.Loss) -> None:
+    scores, labels = spread(loss)
+    slopes = np.abs(loss.dual_candidate(scores, labels))
+    assert slopes.max() <= loss.lipschitz * (1.0 + 1e-15)
+    if np.isfinite(loss.lipschitz):
+        assert slopes.max() == pytest.approx(loss.lipschitz)
+    if loss.has_kink:
+        return
+    for label in labels_for(loss):
+        ordered = np.sort(SCORES)
+        steps = np.abs(np.diff(loss.dual_candidate(ordered, np.full(ordered.size, label))))
+        assert (steps <= loss.smoothness * np.diff(ordered) * (1.0 + 1e-9) + 1e-12).all()
+    assert loss.curvature(scores, labels).max() == pytest.approx(loss.smoothness)
+
+
+@every_kinked_loss
+@pytest.mark.parametrize("gamma", [1.0, 0.25, 1e-3])
+def test_smoothing_lowers_by_little_and_rounds_the_kink(loss: dg.Loss, gamma: float) -> None:
+    smoothed = loss.smoothed(gamma)
+    scores, labels = spread(loss)
+    sharp, soft = loss.value(scores, labels), smoothed.value(scores, labels)
+    rounding = 1e-14 * (1.0 + np.abs(sharp))
+    assert (soft <= sharp + rounding).all()
+    assert (soft >= sharp - gamma * loss.lipschitz**2 / 2.0 - rounding).all()
+    assert (sharp - soft).max() == pytest.approx(gamma * loss.lipschitz**2 / 2.0, rel=1e-6)
+    assert smoothed.smoothness == pytest.approx(1.0 / gamma)
+    assert not smoothed.has_kink
+    steps = smoothed.dual_candidate(scores, labels) - smoothed.dual_candidate(scores + 1e-3 * gamma, labels)
+    assert (steps >= -1e-12).all()
+    assert (steps <= 1e-3 * (1.0 + 1e-9) + 1e-9).all()
+    # Its duals are feasible for the loss itself, and its conjugate is lower by γα²/2.
+    candidate = smoothed.dual_candidate(scores, labels)
+    line = loss.negative_conjugate(candidate, labels) - gamma * candidate**2 / 2.0
+    np.testing.assert_allclose(smoothed.negative_conjugate(candidate, labels), line, rtol=1e-12, atol=1e-13)
+
+
+@every_loss
+@pytest.mark.parametrize("gamma", [0.0, -1.0, float("nan"), float("inf"), "wide"])
+def test_smoothing_refuses_a_bad_width_or_a_smooth_loss(loss: dg.Loss, gamma: object) -> None:
+    with pytest.raises(ValueError, match="gamma"):
+        loss.smoothed(gamma)  # type: ignore[arg-type]
+    if not loss.has_kink:
+        with pytest.raises(ValueError, match="smooth already"):
+            loss.smoothed(1.0)
+
+
+@every_loss
+@pytest.mark.parametrize("quadratic", [0.0, 1e-6, 0.3, 5.0])
+@pytest.mark.parametrize("size", [1e-3, 0.5, 1.0])
+def test_the_best_factor_maximizes_along_the_ray(loss: dg.Loss, quadratic: float, size: float) -> None:
+    random = np.random.default_rng(3)
+    labels = random.choice(labels_for(loss), 9)
+    row_weights = random.uniform(0.0, 0.3, 9)
+    duals = size * loss.dual_candidate(random.normal(size=9), labels)
+    factor = loss.best_along_ray(duals, labels, row_weights, quadratic)
+    assert factor >= 0.0
+
+    def gain(t: float) -> float:
+        return float(row_weights @ loss.negative_conjugate(t * duals, labels)) - t * t * quadratic / 2.0
+
+    if not np.isfinite(factor):
+        return
+    # The end of the ray may lie outside by a rounding; the judge clips what it takes.
+    reached = max(gain(factor), gain(factor * (1.0 - 1e-12)))
+    assert np.isfinite(reached)
+    grid = np.concatenate(
+        [np.linspace(0.0, 3.0, 301), np.geomspace(1e-3, 1e4, 141), factor * np.linspace(0.9, 1.1, 21)]
+    )
+    best = max(gain(t) for t in grid)
+    # A few digits are asked for, no more: the bound is valid at every factor.
+    assert reached >= best - 1e-6 * max(1e-3, abs(best))
+
+
+@every_loss
+def test_the_best_factor_of_no_duals_changes_nothing(loss: dg.Loss) -> None:
+    nothing, labels = np.zeros(3), np.full(3, labels_for(loss)[0])
+    factor = loss.best_along_ray(nothing, labels, np.full(3, 1 / 3), 0.0)
+    assert np.array_equal(np.nan_to_num(factor * nothing), nothing)
+
+
+@every_loss
+def test_numbers_far_out_stay_numbers(loss: dg.Loss) -> None:
+    scores, labels = spread(loss, np.array([-1e100, -1e4, 1e4, 1e100]))
+    assert np.isfinite(loss.value(scores, labels)).all()
+    assert np.isfinite(loss.dual_candidate(scores, labels)).all()
+    assert (loss.curvature(scores, labels) >= 0.0).all()
+
+
+BAD = {
+    "gamma": (0.0, -1.0, float("nan"), float("inf"), "wide", None),
+    "epsilon": (-0.1, float("nan"), float("inf"), "wide", None),
+    "tau": (0.0, 1.0, -0.5, 1.5, float("nan"), "half", None),
+    "delta": (0.0, -1.0, float("nan"), float("inf"), "wide", None),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "option", "value"),
+    [
+        (kind, f.name, bad)
+        for kind in dg.LOSSES.values()
+        for f in fields(kind)
+        for bad in BAD.get(f.name, ("nonsense",))
+    ],  # type: ignore[arg-type]
+)
+def test_bad_parameters_are_refused_in_one_sentence(kind: type[dg.Loss], option: str, value: object) -> None:
+    with pytest.raises(ValueError, match=option) as refusal:
+        kind(**{option: value})
+    sentence = str(refusal.value)
+    assert kind.name in sentence
+    assert "got" in sentence
+    assert "\n" not in sentence
+
+
+def test_an_insensitive_tube_may_have_no_width() -> None:
+    scores, labels = spread(dg.Absolute())
+    narrow = dg.EpsilonInsensitive(epsilon=0.0)
+    assert np.array_equal(narrow.value(scores, labels), dg.Absolute().value(scores, labels))

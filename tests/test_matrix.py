@@ -1,0 +1,91 @@
+"""The whole matrix: loss × solver × (dense, CSR) × (intercept, none) × (weights, none); each cell certifies or refuses."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+from examples import small_problem
+from independent import optimum
+
+import dualgap as dg
+from dualgap.certificate import certify
+
+REFUSALS = Path(__file__).parent.parent / "docs" / "refusals.md"
+
+# The relative gap each solver must reach, and in how many epochs at most.
+GOALS = {
+    "sdca": (1e-9, 25_000),
+    "sdca(first_epoch=sgd)": (1e-9, 25_000),
+    "sdca(shrinking=true)": (1e-9, 25_000),
+    "asdca(theta=16x)": (1e-4, 4_000),
+    "pegasos": (5e-2, 10_000),
+    "pegasos(batch_size=4)": (5e-2, 10_000),
+    "sgd": (5e-2, 10_000),
+    "subgradient": (5e-2, 20_000),
+    "projected_ascent": (1e-6, 200_000),
+    "box_ascent": (1e-6, 20_000),
+}
+
+
+@cache
+def best(loss: str, weights: bool, intercept: bool) -> float:
+    return optimum(small_problem(loss, "dense", weights, intercept))
+
+
+def cells() -> list[tuple[str, str, bool, bool]]:
+    return [(s, loss, w, b) for s in GOALS for loss in dg.LOSSES for w in (False, True) for b in (False, True)]
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize(("solver", "loss", "weights", "intercept"), cells())
+def test_cell(solver: str, loss: str, weights: bool, intercept: bool, form: str) -> None:
+    problem = small_problem(loss, form, weights, intercept)
+    tol, epochs = GOALS[solver]
+    try:
+        result = dg.solve(problem, solver, tol=tol, max_epochs=epochs, record_every=20)
+    except ValueError as refusal:
+        assert solver_name(solver) not in ("sdca", "pegasos", "sgd", "subgradient"), refusal
+        assert refusal_row(solver_name(solver), loss, intercept) is not None
+        return
+    certificate = result.certificate
+    if solver_name(solver) == "asdca":
+        # Its promise is about the smoothed loss it works on; for a smooth loss that is the problem's own.
+        certificate = certify(problem.with_loss(result.solver.inner_loss(problem)), result.weights, 0.0, result.duals).certificate
+    assert certificate.relative_gap <= tol
+    reference = best(loss, weights, intercept)
+    assert result.certificate.dual <= reference * (1 + 1e-8)
+    assert result.certificate.primal >= reference * (1 - 1e-8)
+
+
+def solver_name(spec: str) -> str:
+    return spec.partition("(")[0]
+
+
+def refusal_row(solver: str, loss: str, intercept: bool) -> str | None:
+    """The sentence with which a solver refuses a combination, or None where it does it."""
+    try:
+        dg.SOLVERS[solver]().check(small_problem(loss, "dense", False, intercept))
+    except ValueError as refusal:
+        return str(refusal)
+    return None
+
+
+def test_the_refusals_in_the_documentation_are_the_ones_made() -> None:
+    rows = []
+    for solver in dg.SOLVERS:
+        if solver == "auto":
+            continue
+        sentences: dict[str, list[str]] = {}
+        for loss in dg.LOSSES:
+            for intercept in (False, True):
+                sentence = refusal_row(solver, loss, intercept)
+                if sentence is not None:
+                    sentences.setdefault(sentence, []).append(f"{loss}, {'free intercept' if intercept else 'no intercept'}")
+        for sentence, combinations in sentences.items():
+            everywhere = sorted(combinations) == sorted(f"{loss}, free intercept" for loss in dg.LOSSES)
+            what = "any loss, free intercept" if everywhere else "; ".join(combinations)
+            rows.append(f"| `{solver}` | {what} | {sentence} |")
+    table = "\n".join(["| solver | combination | sentence |", "|---|---|---|", *rows])
+    assert table in REFUSALS.read_text(encoding="utf-8"), f"docs/refusals.md needs this table:\n{table}"

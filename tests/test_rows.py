@@ -1,0 +1,157 @@
+"""Any matrix becomes rows or is refused in one sentence; what need not be copied is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas
+import pytest
+import scipy.sparse as sp
+
+from dualgap.rows import as_rows
+
+
+@pytest.fixture
+def table() -> np.ndarray:
+    values = np.random.default_rng(0).normal(size=(7, 5)).round(2)
+    values[values < -0.5] = 0.0
+    values[3] = 0.0
+    return values
+
+
+def forms(table: np.ndarray) -> dict[str, object]:
+    csr = sp.csr_matrix(table)
+    wide = sp.csr_matrix((csr.data, csr.indices.astype(np.int64), csr.indptr.astype(np.int64)), shape=csr.shape)
+    wide.indices, wide.indptr = csr.indices.astype(np.int64), csr.indptr.astype(np.int64)
+    return {
+        "C order": table,
+        "Fortran order": np.asfortranarray(table),
+        "strided": np.repeat(table, 2, axis=1)[:, ::2],
+        "read-only": _read_only(table),
+        "list": table.tolist(),
+        "frame": pandas.DataFrame(table),
+        "sparse frame": pandas.DataFrame.sparse.from_spmatrix(sp.coo_matrix(table)),
+        "csr matrix": csr,
+        "csr array": sp.csr_array(table),
+        "csr 64-bit": wide,
+        "csc": sp.csc_matrix(table),
+        "csc array": sp.csc_array(table),
+        "coo": sp.coo_matrix(table),
+        "coo array": sp.coo_array(table),
+        "dok": sp.dok_matrix(table),
+        "object": table.astype(object),
+    }
+
+
+def _read_only(table: np.ndarray) -> np.ndarray:
+    copy = table.copy()
+    copy.flags.writeable = False
+    return copy
+
+
+FORMS = list(forms(np.ones((2, 2))))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_products_agree_with_numpy(table: np.ndarray, form: str) -> None:
+    rows = as_rows(forms(table)[form])
+    w, c = np.arange(5.0), np.arange(7.0)
+    assert (rows.count, rows.dimension) == (7, 5)
+    np.testing.assert_allclose(rows.scores(w), table @ w, rtol=1e-14)
+    np.testing.assert_allclose(rows.combination(c), table.T @ c, rtol=1e-14)
+    np.testing.assert_allclose(rows.squared_norms, (table**2).sum(axis=1), rtol=1e-14)
+    np.testing.assert_allclose(rows.gram(), table @ table.T, rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.int32, np.int64, bool, np.float16, np.float32])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_every_number_type_is_exact(kind: type, sparse: bool) -> None:
+    if sparse and kind is np.float16:
+        kind = np.float32  # SciPy has no sparse float16
+    values = np.array([[0, 1, 3], [1, 0, 0], [0, 0, 100]]).astype(kind)
+    rows = as_rows(sp.csr_matrix(values) if sparse else values)
+    stored = rows.arrays.data if sparse else rows.arrays.values
+    assert stored.dtype == (np.float32 if np.dtype(kind).itemsize <= 2 or kind is np.float32 else np.float64)
+    np.testing.assert_array_equal(rows.scores(np.array([1.0, 2.0, 4.0])), values.astype(float) @ [1.0, 2.0, 4.0])
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_c_ordered_floats_and_canonical_csr_are_not_copied(kind: type) -> None:
+    dense = np.random.default_rng(0).normal(size=(50, 4)).astype(kind)
+    assert np.shares_memory(as_rows(dense).arrays.values, dense)
+    matrix = sp.random(50, 20, 0.2, format="csr", dtype=kind, rng=np.random.default_rng(0))
+    arrays = as_rows(matrix).arrays
+    for stored, given in zip(arrays, (matrix.data, matrix.indices, matrix.indptr), strict=True):
+        assert np.shares_memory(stored, given)
+
+
+def test_float32_products_are_summed_in_float64() -> None:
+    values = np.full((1, 100_000), 0.1, dtype=np.float32)
+    assert as_rows(values).scores(np.ones(100_000))[0] == pytest.approx(100_000 * float(np.float32(0.1)), rel=1e-12)
+
+
+def test_float32_rows_span_several_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dualgap.rows.BLOCK_BYTES", 256)
+    table = np.random.default_rng(1).normal(size=(40, 6)).astype(np.float32)
+    for X in (table, sp.csr_matrix(table)):
+        rows = as_rows(X)
+        assert len(list(rows.blocks())) > 3
+        np.testing.assert_allclose(rows.scores(np.arange(6.0)), table.astype(float) @ np.arange(6.0), rtol=1e-13)
+        np.testing.assert_allclose(rows.combination(np.ones(40)), table.astype(float).sum(axis=0), rtol=1e-12)
+        np.testing.assert_allclose(rows.gram(), table.astype(float) @ table.astype(float).T, rtol=1e-12, atol=1e-12)
+
+
+def test_unsorted_and_repeated_indices_are_put_in_order_without_touching_the_input() -> None:
+    data, indices, indptr = np.array([1.0, 2.0, 4.0, 8.0]), np.array([2, 0, 2, 1]), np.array([0, 3, 4])
+    matrix = sp.csr_matrix((data, indices, indptr), shape=(2, 3))
+    rows = as_rows(matrix)
+    np.testing.assert_array_equal(rows.arrays.indices, [0, 2, 1])
+    np.testing.assert_array_equal(rows.arrays.data, [2.0, 5.0, 8.0])
+    np.testing.assert_array_equal(matrix.indices, [2, 0, 2, 1])
+    # A flag that claims order is not believed.
+    liar = sp.csr_matrix((data, indices, indptr), shape=(2, 3))
+    liar.has_canonical_format = True
+    np.testing.assert_array_equal(as_rows(liar).arrays.data, [2.0, 5.0, 8.0])
+
+
+def malformed(**changes: np.ndarray) -> sp.csr_matrix:
+    matrix = sp.csr_matrix(np.eye(3))
+    for part, value in changes.items():
+        setattr(matrix, part, value)
+    return matrix
+
+
+REFUSED = {
+    "nan": (np.array([[1.0, np.nan]]), "NaN or infinity"),
+    "infinity": (np.array([[1.0, np.inf]]), "NaN or infinity"),
+    "both infinities": (np.array([[np.inf, -np.inf]]), "NaN or infinity"),
+    "sparse nan": (sp.csr_matrix(np.array([[1.0, np.nan]])), "NaN or infinity"),
+    "no rows": (np.empty((0, 3)), "at least one row"),
+    "no columns": (np.empty((3, 0)), "at least one row"),
+    "sparse no rows": (sp.csr_matrix((0, 3)), "at least one row"),
+    "one dimension": (np.arange(3.0), "two dimensions"),
+    "three dimensions": (np.ones((2, 2, 2)), "two dimensions"),
+    "complex": (np.ones((2, 2), dtype=complex), "complex"),
+    "sparse complex": (sp.csr_matrix(np.ones((2, 2), dtype=complex)), "complex"),
+    "text": (np.array([["a", "b"]]), "needs numbers"),
+    "objects": (np.array([["a", 1.0]], dtype=object), "rectangular table"),
+    "ragged": ([[1.0, 2.0], [3.0]], "rectangular table"),
+    "dates": (np.array([["2020-01-01"]], dtype="datetime64[D]"), "needs numbers"),
+    "too large to square": (np.full((2, 2), 1e200), "squared length"),
+    "index too large": (malformed(indices=np.array([0, 1, 7], dtype=np.int32)), "column indices"),
+    "index negative": (malformed(indices=np.array([0, -1, 2], dtype=np.int32)), "column indices"),
+    "indptr falls": (malformed(indptr=np.array([0, 2, 1, 3], dtype=np.int32)), "indptr"),
+    "indptr starts late": (malformed(indptr=np.array([1, 1, 2, 3], dtype=np.int32)), "indptr"),
+    "indptr short": (malformed(indptr=np.array([0, 1, 3], dtype=np.int32)), "indptr"),
+    "indptr beyond the data": (malformed(indptr=np.array([0, 1, 2, 9], dtype=np.int32)), "indices and values"),
+}
+
+
+@pytest.mark.parametrize("case", list(REFUSED))
+def test_refused_in_one_sentence(case: str) -> None:
+    X, words = REFUSED[case]
+    with pytest.raises(ValueError, match=words) as refusal:
+        as_rows(X)
+    sentence = str(refusal.value)
+    assert sentence.startswith("X needs")
+    assert "\n" not in sentence
+    assert ";" in sentence, "a refusal says what to do"

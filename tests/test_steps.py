@@ -1,0 +1,241 @@
+"""What kernels know of a loss, one row at a time: its slope, its exact dual step, and how firmly a bound holds.
+
+Each law is checked on the function as plain Python calls it and on a small kernel around it, which is how solvers do;
+under NUMBA_DISABLE_JIT=1 the two are the same.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import dualgap as dg
+from dualgap.kernels.compile import kernel
+from dualgap.kernels.steps import dual_step, kernel_loss, negative_slope, pressure
+from examples import loss_variants
+from reference_losses import best_dual, closed_form_dual, logistic_dual, table_of
+from reference_losses import pressure as reference_pressure
+
+pytestmark = pytest.mark.kernels
+
+
+@kernel
+def all_slopes(loss, scores, labels, out):
+    """out_i = −φ′(z_i), compiled."""
+    for i in range(out.size):
+        out[i] = negative_slope(loss, scores[i], labels[i])
+
+
+@kernel
+def all_steps(loss, scores, labels, duals, curvatures, out):
+    """out_i = the new dual of row i, compiled."""
+    for i in range(out.size):
+        out[i] = dual_step(loss, scores[i], labels[i], duals[i], curvatures[i])
+
+
+@kernel
+def all_pressures(loss, scores, labels, duals, out):
+    """out_i = the pressure on row i, compiled."""
+    for i in range(out.size):
+        out[i] = pressure(loss, scores[i], labels[i], duals[i])
+
+
+def compiled(function, loss, *columns: np.ndarray) -> np.ndarray:
+    out = np.empty(columns[0].size)
+    function(loss, *columns, out)
+    return out
+
+
+def interpreted(function, loss, *columns: np.ndarray) -> np.ndarray:
+    return np.array([function(loss, *map(float, row)) for row in zip(*columns, strict=True)])
+
+
+def agreeing(kernel_function, function, loss, *columns: np.ndarray) -> np.ndarray:
+    """What the kernel says, once plain Python was seen to say the same."""
+    said = compiled(kernel_function, loss, *columns)
+    np.testing.assert_allclose(said, interpreted(function, loss, *columns), rtol=1e-13, atol=1e-15)
+    return said
+
+
+def with_smoothed(losses: list[dg.Loss]) -> list[dg.Loss]:
+    return losses + [loss.smoothed(0.4) for loss in losses if loss.has_kink and loss.name != "hinge"]
+
+
+VARIANTS = loss_variants()
+every_loss = pytest.mark.parametrize("loss", VARIANTS, ids=repr)
+NEWTON, CLOSED_FORM = (kernel_loss(dg.Logistic(), form) for form in ("newton", "closed_form"))
+
+
+def labels_for(loss: dg.Loss) -> tuple[float, ...]:
+    return (-1.0, 1.0) if loss.task == "classification" else (-0.9, 0.6)
+
+
+def duals_for(loss: dg.Loss, label: float) -> list[float]:
+    """Both ends of the interval (or far out where there are none), zero, and places between."""
+    ends = loss.clip(np.array([-3.0, 3.0]), np.full(2, label))
+    return sorted({*np.linspace(*ends, 4).tolist(), 0.0})
+
+
+def cases(loss: dg.Loss, scores: tuple[float, ...], curvatures: tuple[float, ...] = (1.0,)) -> list[np.ndarray]:
+    """Columns of scores, labels, duals and curvatures: every combination."""
+    rows = [
+        (score, label, dual, curvature)
+        for label in labels_for(loss)
+        for score, dual, curvature in product(scores, duals_for(loss, label), curvatures)
+    ]
+    return [np.array(column) for column in zip(*rows, strict=True)]
+
+
+@pytest.mark.parametrize("loss", with_smoothed(VARIANTS), ids=repr)
+def test_the_slope_is_the_losses_own_candidate(loss: dg.Loss) -> None:
+    scores = np.concatenate([np.linspace(-5.0, 5.0, 101) + 0.003, [-1e4, -50.0, 50.0, 1e4]])
+    for label in labels_for(loss):
+        labels = np.full(scores.size, label)
+        said = agreeing(all_slopes, negative_slope, kernel_loss(loss), scores, labels)
+        np.testing.assert_allclose(said, loss.dual_candidate(scores, labels), rtol=1e-13, atol=1e-15)
+
+
+def test_at_a_kink_the_slope_is_the_candidate_too() -> None:
+    for loss in (loss for loss in VARIANTS if loss.has_kink):
+        for label in labels_for(loss):
+            for kink in loss.kinks(np.array([label])):
+                said = negative_slope(kernel_loss(loss), float(kink[0]), label)
+                assert said == loss.dual_candidate(kink, np.array([label]))[0]
+
+
+@every_loss
+def test_the_dual_step_maximizes_the_dual_of_one_row(loss: dg.Loss) -> None:
+    columns = cases(loss, scores=(-4.0, -0.73, 0.0, 0.31, 1.2, 5.0), curvatures=(0.0, 1e-3, 0.5, 1.0, 40.0))
+    new = agreeing(all_steps, dual_step, kernel_loss(loss), *columns)
+    scores, labels, duals, curvatures = columns
+    assert np.array_equal(loss.clip(new, labels), new)
+
+    def gain(moved: np.ndarray) -> np.ndarray:
+        line = loss.negative_conjugate(moved, labels) - (moved - duals) * scores
+        return line - curvatures * (moved - duals) ** 2 / 2.0
+
+    reached = gain(new)
+    assert np.isfinite(reached).all()
+    rounding = 1e-13 * (1.0 + np.abs(reached) + np.abs(scores * new))
+    wide = np.linspace(-1.0, 1.0, 201)
+    for place in np.concatenate([3.0 * wide, 1e-3 * wide]):
+        # A grid over the whole interval, and a finer one around the answer.
+        for grid in (loss.clip(np.full(new.size, place), labels), loss.clip(new + place, labels)):
+            assert (gain(grid) <= reached + rounding).all()
+
+
+@every_loss
+def test_the_dual_step_is_the_root_that_bisection_finds(loss: dg.Loss) -> None:
+    columns = cases(loss, scores=(-2.3, 0.17, 0.9), curvatures=(0.0, 0.02, 3.0))
+    new = agreeing(all_steps, dual_step, kernel_loss(loss), *columns)
+    expected = [best_dual(table_of(loss), *map(float, row)) for row in zip(*columns, strict=True)]
+    np.testing.assert_allclose(new, expected, rtol=1e-11, atol=1e-12)
+
+
+@every_loss
+def test_a_second_step_from_the_answer_stays(loss: dg.Loss) -> None:
+    scores, labels, duals, curvatures = cases(loss, scores=(-2.3, 0.17, 0.9), curvatures=(0.02, 3.0))
+    step = kernel_loss(loss)
+    new = agreeing(all_steps, dual_step, step, scores, labels, duals, curvatures)
+    moved = scores + curvatures * (new - duals)
+    again = agreeing(all_steps, dual_step, step, moved, labels, new, curvatures)
+    np.testing.assert_allclose(again, new, rtol=1e-10, atol=1e-11)
+    push = agreeing(all_pressures, pressure, step, moved, labels, new)
+    # There the dual is at rest: it wants to move by rounding alone, unless a bound holds it.
+    assert (push <= 1e-11).all()
+    inside = np.array(
+        [table_of(loss).domain(y)[0] < a < table_of(loss).domain(y)[1] for y, a in zip(labels, new, strict=True)]
+    )
+    free = inside & (new != 0.0)
+    assert free.any()
+    assert (np.abs(push[free]) <= 1e-11).all()
+
+
+LOGISTIC_SCORES = (-1e4, -2e3, -700.0, -37.0, -4.0, -0.3, 0.0, 1e-9, 0.7, 5.0, 36.0, 300.0, 1e4)
+LOGISTIC_DUALS = (0.0, 1e-300, 1e-20, 1e-3, 0.25, 0.5, 0.9, 1.0 - 1e-9, 1.0 - 2.0**-53, 1.0)
+
+
+def logistic_cases() -> list[np.ndarray]:
+    rows = [
+        (score, label, label * dual, curvature)
+        for score, label, dual in product(LOGISTIC_SCORES, (-1.0, 1.0), LOGISTIC_DUALS)
+        for curvature in np.logspace(-8, 8, 9)
+    ]
+    return [np.array(column) for column in zip(*rows, strict=True)]
+
+
+def test_the_guarded_newton_step_is_right_to_ten_digits_everywhere() -> None:
+    columns = logistic_cases()
+    assert columns[2].min() == -1.0
+    assert 1.0 - 2.0**-53 in columns[2]
+    new = agreeing(all_steps, dual_step, NEWTON, *columns)
+    error = np.abs(new - np.asarray(logistic_dual(*columns), dtype=np.float64))
+    assert error.max() <= 1e-10
+    inside = columns[1] * new
+    assert ((inside >= 0.0) & (inside <= 1.0)).all()
+
+
+def test_no_cycle_where_the_sigmoid_saturates() -> None:
+    # Plain bracketed Newton cycles on such rows: a steep middle between two flat ends.
+    random = np.random.default_rng(5)
+    scores = random.uniform(-60.0, 60.0, 1500)
+    labels = random.choice([-1.0, 1.0], 1500)
+    duals = labels * random.choice([0.0, 1.0, 0.5, 1e-12], 1500)
+    curvatures = 10.0 ** random.uniform(0.0, 4.0, 1500)
+    new = compiled(all_steps, NEWTON, scores, labels, duals, curvatures)
+    np.testing.assert_allclose(
+        new, np.asarray(logistic_dual(scores, labels, duals, curvatures), dtype=np.float64), rtol=0.0, atol=1e-12
+    )
+
+
+def test_the_closed_form_is_the_papers_and_never_lowers_the_dual() -> None:
+    scores, labels, duals, curvatures = logistic_cases()
+    new = agreeing(all_steps, dual_step, CLOSED_FORM, scores, labels, duals, curvatures)
+    inside = labels * new
+    assert ((inside >= 0.0) & (inside <= 1.0)).all()
+    near = np.abs(scores) < 500.0
+    rows = zip(scores[near], labels[near], duals[near], curvatures[near], strict=True)
+    expected = [closed_form_dual(table_of(dg.Logistic()), *map(float, row)) for row in rows]
+    np.testing.assert_allclose(new[near], expected, rtol=1e-13, atol=1e-15)
+
+    # Δ·score is where digits go at scores of 1e4, so the rise is summed from the small parts.
+    loss, delta = dg.Logistic(), new - duals
+    rise = loss.negative_conjugate(new, labels) - loss.negative_conjugate(duals, labels)
+    rise = rise - delta * scores - curvatures * delta**2 / 2.0
+    assert (rise >= -1e-14 * (1.0 + np.abs(delta * scores) + curvatures * delta**2)).all()
+    exact = compiled(all_steps, NEWTON, scores, labels, duals, curvatures)
+    wants_to_move = np.abs(exact - duals) > 1e-6
+    assert (rise[wants_to_move] > 0.0).all()
+
+
+@every_loss
+def test_pressure_is_below_zero_exactly_where_a_bound_holds(loss: dg.Loss) -> None:
+    scores, labels, duals, _ = cases(loss, scores=(-4.0, -1.0, -0.73, 0.0, 0.31, 1.0, 1.2, 5.0))
+    said = agreeing(all_pressures, pressure, kernel_loss(loss), scores, labels, duals)
+    table = table_of(loss)
+    expected = np.array(
+        [reference_pressure(table, *map(float, row)) for row in zip(scores, labels, duals, strict=True)]
+    )
+    # A held dual does not move, at whatever curvature; one that pushes does.
+    stays = np.array(
+        [best_dual(table, *map(float, row), 0.1) == row[2] for row in zip(scores, labels, duals, strict=True)]
+    )
+    if loss.name == "logistic":
+        # The entropy's slope is infinite at both ends; the pressure is how far the dual is from its candidate.
+        np.testing.assert_allclose(said, np.abs(loss.dual_candidate(scores, labels) - duals), rtol=1e-13)
+        return
+    np.testing.assert_allclose(said, expected, rtol=1e-13, atol=1e-15)
+    assert (said[stays] <= 1e-15).all()
+    assert (said[~stays] > 0.0).all()
+    if np.isfinite(loss.lipschitz):
+        assert (said < 0.0).any()
+
+
+def test_losses_reach_kernels_as_their_numbers() -> None:
+    for loss in with_smoothed(VARIANTS):
+        step = kernel_loss(loss)
+        assert isinstance(step, tuple)
+        assert all(isinstance(value, float) for value in step)
+    assert type(NEWTON) is not type(CLOSED_FORM)

@@ -154,6 +154,7 @@ def _best_factor(problem: Problem, duals: Vector, quadratic: float) -> float:
     at_high = slope(high)
     if at_high > 0.0:
         # D still rises at t = 1: look further out, at most to the end of the ray.
+        low, at_low = high, at_high
         while at_high > 0.0 and high < min(limit, FARTHEST):
             low, at_low, high = high, at_high, min(limit, 4.0 * high)
             at_high = slope(high)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import entr, expit
 
 from dualgap.losses.base import EDGE, Loss, Vector, positive
 
@@ -141,20 +140,19 @@ class Logistic(Loss):
         return np.logaddexp(0.0, -labels * scores)
 
     def dual_candidate(self, scores: Vector, labels: Vector) -> Vector:
-        return labels * expit(-labels * scores)
+        return labels * _sigmoid(-labels * scores)
 
     def negative_conjugate(self, duals: Vector, labels: Vector) -> Vector:
         a = labels * duals
         inside = (a >= -EDGE) & (a <= 1.0 + EDGE)
         a = np.clip(a, 0.0, 1.0)
-        return np.where(inside, entr(a) + entr(1.0 - a), -np.inf)
+        return np.where(inside, _entropy(a) + _entropy(1.0 - a), -np.inf)
 
     def clip(self, duals: Vector, labels: Vector) -> Vector:
         return labels * np.clip(labels * duals, 0.0, 1.0)
 
     def curvature(self, scores: Vector, labels: Vector) -> Vector:
-        probability = expit(-labels * scores)
-        return probability * expit(labels * scores)
+        return _sigmoid(-labels * scores) * _sigmoid(labels * scores)
 
     def ray_limit(self, duals: Vector, labels: Vector) -> float:
         largest = float((labels * duals).max(initial=0.0))
@@ -165,3 +163,13 @@ class Logistic(Loss):
         with np.errstate(divide="ignore", invalid="ignore"):
             logit = np.log1p(-np.minimum(t * a, 1.0)) - np.log(t * a)
             return np.where(a > 0.0, a * np.maximum(logit, -1e300), 0.0)
+
+
+def _sigmoid(u: Vector) -> Vector:
+    """1/(1 + e^−u), right to the last digits at both ends."""
+    return np.exp(-np.logaddexp(0.0, -u))
+
+
+def _entropy(a: Vector) -> Vector:
+    """−a·ln a, continued by 0 at 0."""
+    return -a * np.log(np.where(a > 0.0, a, 1.0))

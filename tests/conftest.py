@@ -30,6 +30,9 @@ def kernel_hash() -> str:
 assert "numba" not in sys.modules, "numba was imported before tests/conftest.py could choose its cache folder"
 os.environ["NUMBA_CACHE_DIR"] = str(Path(tempfile.gettempdir()) / f"dualgap-kernels-{kernel_hash()}")
 
+# Helpers that assert explain themselves like tests do.
+pytest.register_assert_rewrite("driving", "reference")
+
 # A run today and a run tomorrow try the same examples; a busy machine is no failure.
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=150)
 settings.load_profile("repeatable")

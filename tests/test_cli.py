@@ -134,6 +134,11 @@ def test_a_terminal_without_greek_is_forgiven(tmp_path: Path) -> None:
     assert "hinge" in shown.stdout
 
 
+def hears_ctrl_c() -> None:
+    """A shell starts background jobs with SIGINT ignored, and children inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent to one process on Windows")
 def test_ctrl_c_keeps_what_was_finished(tmp_path: Path) -> None:
     # SDCA is there in a moment; the gap of Pegasos falls as 1/t and would take hours.
@@ -144,6 +149,7 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
         encoding="utf-8",
+        preexec_fn=hears_ctrl_c,
     ) as process:
         assert process.stdout is not None
         for line in process.stdout:

@@ -140,6 +140,7 @@ CTRL_C = textwrap.dedent(
     """
     import sys, threading, time, os, signal
     import numpy as np, dualgap as dg
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started us with it ignored
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200_000, 40))
     problem = dg.Problem(X, np.sign(X[:, 0] + rng.normal(size=200_000)), "hinge", 1e-8)
@@ -172,9 +173,13 @@ def test_a_second_ctrl_c_interrupts_at_once(problem: dg.Problem) -> None:
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.1)
 
-    with pytest.raises(KeyboardInterrupt):
-        dg.solve(problem, "pegasos", tol=0, callback=twice)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            dg.solve(problem, "pegasos", tol=0, callback=twice)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_it_runs_outside_the_main_thread(problem: dg.Problem) -> None:

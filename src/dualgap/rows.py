@@ -109,10 +109,11 @@ class Rows:
     def gram(self) -> Vector:
         """X Xᵀ as a dense matrix."""
         out = np.empty((self.count, self.count))
-        for rows, block in self.blocks():
-            for columns, other in self.blocks():
-                product: Any = block @ other.T
-                out[rows, columns] = product.toarray() if self.is_sparse else product
+        for rows, block in self.blocks(small=True):
+            # A dense block costs little, and a product with it is far quicker than one of two sparse matrices.
+            others: Any = block.toarray().T if self.is_sparse else block.T
+            for columns, own in self.blocks(small=not self.is_sparse):
+                out[columns, rows] = own @ others
         return out
 
     def _squared_norms(self) -> Vector:

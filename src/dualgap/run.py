@@ -48,8 +48,9 @@ def solve(
         raise TypeError(f"solve needs a Problem, got {type(problem).__name__}; make one with dg.Problem(X, y)")
     warm = _warm(problem, start)
     examiner = Examiner(problem, test)
-    with watch(progress, limits.max_epochs, tol) as show, Interrupt() as interrupt:
-        loop = Loop(problem, chosen, limits, int(seed), warm, examiner, interrupt)
+    interrupt = Interrupt()
+    loop = Loop(problem, chosen, limits, int(seed), warm, examiner, interrupt)
+    with watch(progress, limits.max_epochs, tol) as show, interrupt:
 
         def tell(record: Record) -> bool:
             show(record)

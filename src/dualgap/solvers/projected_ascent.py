@@ -33,6 +33,7 @@ class ProjectedAscent(Solver):
 
     name: ClassVar[str] = "projected_ascent"
     summary: ClassVar[str] = "projected gradient ascent on the dual, one step an epoch"
+    is_ascent: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,0 +1,1 @@
+"""The command line: what is printed, asked and exited with."""

@@ -1,0 +1,66 @@
+"""The screen: the consoles every command prints to, and numbers as a person reads them."""
+
+from __future__ import annotations
+
+import sys
+
+from rich.console import Console, RenderableType
+
+# Tables of names and options are never cut in a pipe; a race's own table is narrower than this anyway.
+PIPE_WIDTH = 240
+
+
+def make_console() -> Console:
+    """Standard output: as wide as the terminal, or without a terminal as wide as it needs to be. NO_COLOR is obeyed."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = PIPE_WIDTH
+    return console
+
+
+def show(console: Console, table: RenderableType) -> None:
+    """Print a table; in a pipe without the blanks that would fill its lines up."""
+    if console.is_terminal:
+        console.print(table)
+        return
+    with console.capture() as captured:
+        console.print(table)
+    for line in captured.get().splitlines():
+        console.print(line.rstrip(), markup=False, soft_wrap=True)
+
+
+def forgive_encoding() -> None:
+    """Let a terminal that knows no Greek show a question mark where it would otherwise end the program."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+
+
+def duration(seconds: float | None) -> str:
+    """Three digits and a unit: 4.21 ms, 1.20 s."""
+    if seconds is None:
+        return "–"
+    for limit, factor, unit in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
+        if seconds < limit:
+            return f"{_three_digits(seconds * factor)} {unit}"
+    return f"{_three_digits(seconds)} s"
+
+
+def _three_digits(value: float) -> str:
+    digits = 2 if value < 10 else 1 if value < 100 else 0
+    return f"{value:,.{digits}f}"
+
+
+def small(value: float | None) -> str:
+    """A gap: two digits and a power of ten."""
+    return "–" if value is None else f"{value:.1e}"
+
+
+def count(value: float | None) -> str:
+    """A number of epochs: whole where it is whole."""
+    return "–" if value is None else f"{value:,.0f}" if value == round(value) or value >= 10 else f"{value:.1f}"
+
+
+def score(value: float | None) -> str:
+    """An accuracy or R² with three decimals."""
+    return "–" if value is None else f"{value:.3f}"

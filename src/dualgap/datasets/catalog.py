@@ -1,0 +1,68 @@
+"""The table of data sets, and `load`: a name, a spec or a file becomes a Dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from dualgap import spec
+from dualgap.datasets.dataset import Dataset, against_rest
+from dualgap.datasets.embedded import BreastCancer, Digits
+from dualgap.datasets.readers import SUFFIXES, read
+from dualgap.datasets.simulated import Classification, Gaussians, Simulated
+
+
+class Source(Protocol):
+    """What a row of the table offers: options as fields, a description, and `load`."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    source: ClassVar[str]
+    loss: ClassVar[str]  # the loss it is usually fitted with
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+
+    def load(self) -> Dataset:
+        """The data set itself."""
+
+
+_SOURCES: tuple[Any, ...] = (BreastCancer, Digits, Simulated, Gaussians, Classification)
+DATASETS: dict[str, type[Source]] = {source.name: source for source in _SOURCES}
+
+
+def load(text: str, target: str | int | None = None, positive: Sequence[str] = ()) -> Dataset:
+    """The data set that `text` stands for: a name of the table, a spec such as `simulated(n=500, seed=3)`, or a file.
+
+    `target` names the target column of a csv file; the labels in `positive` are set against the rest.
+    """
+    source = _source(text)
+    if source is None:
+        dataset = read(Path(text), target)
+    elif target is not None:
+        raise ValueError(f"a target column can be chosen in csv files only, and {text!r} is a data set of the table")
+    else:
+        dataset = source.load()
+    return against_rest(dataset, positive) if positive else dataset
+
+
+def title(text: str) -> str:
+    """The shortest text that means the same data: the canonical spec, or the path as it was given."""
+    source = _source(text)
+    return text if source is None else spec.text_of(source)
+
+
+def _source(text: str) -> Source | None:
+    """The table's entry that `text` means, None where it means a file, else a refusal with the nearest name."""
+    if not text.strip():
+        raise ValueError(f"a data set needs a name; there are: {', '.join(DATASETS)}, or a file")
+    path = Path(text)
+    looks_like_a_file = len(path.parts) > 1 or path.name.lower().endswith(SUFFIXES)
+    name = spec.canonical(text.partition("(")[0])
+    if name not in DATASETS and (path.exists() or looks_like_a_file):
+        return None
+    spec.known(name, DATASETS, "data set")
+    source: Source = spec.build(text, DATASETS, "data set")
+    return source

@@ -1,0 +1,1 @@
+"""The workbench: plans of races, the runner, and the results on disk."""

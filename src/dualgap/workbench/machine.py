@@ -1,0 +1,45 @@
+"""What a result should say about where it came from: the machine and the versions of what computed it."""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+from importlib import metadata
+from pathlib import Path
+
+import dualgap
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
+
+
+@functools.cache
+def machine() -> dict[str, str | int]:
+    """System, processor and cores."""
+    return {
+        "system": f"{platform.system()} {platform.release()}",
+        "processor": _processor(),
+        "cores": os.cpu_count() or 1,
+    }
+
+
+@functools.cache
+def versions() -> dict[str, str]:
+    """Python and the packages that take part in the arithmetic, read from their metadata without importing them."""
+    found = {"dualgap": dualgap.__version__, "python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass  # only Linux has this file
+    return platform.processor() or platform.machine()

@@ -1,0 +1,149 @@
+"""Plans: a race as a frozen description, and the single runs it consists of, each with an id that says its settings."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+# The algorithms of a race without arguments, in the order of the table. ASDCA's own step is very careful on rows longer
+# than 1; sixteen times as much is still safe.
+DEFAULT_SOLVERS = (
+    "sdca",
+    "asdca(theta=16x)",
+    "pegasos",
+    "pegasos(batch_size=8)",
+    "sgd",
+    "subgradient",
+    "projected_ascent",
+    "box_ascent",
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One solver, once, on one problem: everything that decides the numbers of the run."""
+
+    data: str
+    loss: str
+    strength: str
+    solver: str
+    epochs: float | None
+    seconds: float | None
+    tol: float
+    test_size: float
+    seed: int
+    split_seed: int
+    intercept: bool = False
+    standardize: bool | None = None
+    target: str | None = None
+    positive: tuple[str, ...] = ()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings as plain values, as they are written to disk."""
+        return asdict(self) | {"positive": list(self.positive)}
+
+    @property
+    def id(self) -> str:
+        """A short hash of the settings: equal settings, equal id, on every machine."""
+        text = json.dumps(self.settings, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True)
+class Heat:
+    """The runs that compete with each other: one data set, one strength, all solvers, all repeats."""
+
+    data: str
+    strength: str
+    runs: tuple[Run, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to race: data sets × strengths × solvers × repeats. Texts are specs in their shortest spelling."""
+
+    data: tuple[str, ...] = ("breast_cancer",)
+    loss: str = "hinge"
+    strengths: tuple[str, ...] = ("0.01",)
+    solvers: tuple[str, ...] = DEFAULT_SOLVERS
+    epochs: float | None = 500.0
+    seconds: float | None = None
+    tol: float = 1e-6
+    test_size: float = 0.2
+    repeats: int = 3
+    seed: int = 0
+    intercept: bool = False
+    standardize: bool | None = None
+    target: str | None = None
+    positive: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not (self.data and self.strengths and self.solvers):
+            raise ValueError("a race needs at least one data set, one strength and one solver")
+        if self.epochs is None and self.seconds is None:
+            raise ValueError("a race needs an end; pass a number of epochs or of seconds")
+        for name, value in (("epochs", self.epochs), ("seconds", self.seconds)):
+            if value is not None and not (math.isfinite(value) and value > 0):
+                raise ValueError(f"{name} must be a finite number above 0, got {value}")
+        if not (math.isfinite(self.tol) and self.tol >= 0):
+            raise ValueError(f"tol must be a finite number, at least 0, got {self.tol}")
+        if not 0 <= self.test_size < 1:
+            raise ValueError(f"the test share must be at least 0 and below 1, got {self.test_size}")
+        if self.repeats < 1:
+            raise ValueError(f"a race needs at least one repeat, got {self.repeats}")
+        if self.seed < 0:
+            raise ValueError(f"a seed must be at least 0, got {self.seed}")
+        for text in self.strengths:
+            strength_of(text, rows=1)
+
+    def heats(self) -> Iterator[Heat]:
+        """The competitions one after the other; inside each, every solver has its turn before any has a second.
+
+        A noisy minute of the machine so falls on all solvers alike. Repeat r runs with seed + r, on the same split.
+        """
+        for data in self.data:
+            for strength in map(strength_text, self.strengths):
+                turns = [(repeat, solver) for repeat in range(self.repeats) for solver in self.solvers]
+                yield Heat(data, strength, tuple(self._run(data, strength, solver, r) for r, solver in turns))
+
+    def _run(self, data: str, strength: str, solver: str, repeat: int) -> Run:
+        return Run(
+            data=data,
+            loss=self.loss,
+            strength=strength,
+            solver=solver,
+            # Ids are hashes of these values as text, in which 10 and 10.0 would differ.
+            epochs=None if self.epochs is None else float(self.epochs),
+            seconds=None if self.seconds is None else float(self.seconds),
+            tol=float(self.tol),
+            test_size=float(self.test_size),
+            seed=self.seed + repeat,
+            split_seed=self.seed,
+            intercept=self.intercept,
+            standardize=self.standardize,
+            target=self.target,
+            positive=self.positive,
+        )
+
+
+def strength_text(text: str) -> str:
+    """A strength in its one spelling: `0.01` for `1e-2`, `1/n` for `1.0 / n`."""
+    number, slash, letter = text.replace(" ", "").partition("/")
+    return repr(float(number)).removesuffix(".0") + slash + letter
+
+
+def strength_of(text: str, rows: int) -> float:
+    """The strength a text means on `rows` training rows: a number, or a multiple of 1/n such as `1/n` or `10/n`."""
+    number, slash, letter = text.replace(" ", "").partition("/")
+    try:
+        strength = float(number)
+    except ValueError:
+        strength = math.nan
+    if (slash and letter != "n") or not (math.isfinite(strength) and strength > 0):
+        raise ValueError(f"a strength is a number above 0 or a multiple of 1/n such as 1/n, got {text!r}")
+    return strength / rows if slash else strength

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from examples import small_problem
-from independent import optimum
 
 import dualgap as dg
 from dualgap.certificate import Certificate, best_intercept, certify
+from examples import small_problem
+from independent import optimum
 
 SWITCHES = [(weights, intercept) for weights in (False, True) for intercept in (False, True)]
 
@@ -52,7 +52,9 @@ def test_the_intercept_is_the_best_for_the_weights(loss: str, weights: bool, sca
     scores = problem.rows.scores(w)
     found = problem.primal(scores + best_intercept(problem, scores, 3.0), w)
     centre = best_intercept(problem, scores)
-    grid = np.concatenate([centre + np.linspace(-3, 3, 2001) * (1 + scale), *(k - scores for k in problem.loss.kinks(problem.labels))])
+    grid = np.concatenate(
+        [centre + np.linspace(-3, 3, 2001) * (1 + scale), *(k - scores for k in problem.loss.kinks(problem.labels))]
+    )
     assert found <= min(problem.primal(scores + b, w) for b in grid) * (1 + 1e-13)
 
 
@@ -77,6 +79,23 @@ def test_hinge_duals_from_scores_leave_a_gap_at_the_optimum() -> None:
     result = dg.solve(problem, "sdca", tol=1e-8, max_epochs=5000)
     assert result.status is dg.Status.CERTIFIED
     assert certify(problem, result.weights).certificate.relative_gap > 0.05
+
+
+@pytest.mark.parametrize("loss", list(dg.LOSSES))
+@pytest.mark.parametrize("size", [0.02, 0.6, 1.0, 1.7])
+def test_no_other_point_of_the_ray_gives_a_better_bound(loss: str, size: float) -> None:
+    problem = small_problem(loss, "dense", True, False)
+    optimal = dg.solve(problem, "sdca", tol=1e-4, max_epochs=3000).duals
+    given = problem.loss.clip(size * optimal, problem.labels)
+    found = certify(problem, np.zeros(5), 0.0, given, enough=np.inf).certificate.dual
+    full = given.copy()
+    empty = problem.rows.squared_norms == 0
+    full[empty] = problem.loss.dual_candidate(np.zeros(empty.sum()), problem.labels[empty])
+    for t in np.geomspace(0.01, 100, 400):
+        here = t * full
+        if np.isfinite(problem.loss.negative_conjugate(here, problem.labels)).all():
+            # A few digits are asked for, no more: the bound is valid at every point.
+            assert problem.dual(here, problem.weights_of(here)) <= found * (1 + 1e-5)
 
 
 def test_negative_gap_beyond_rounding_is_an_alarm() -> None:

@@ -193,37 +193,32 @@ def test_smoothing_refuses_a_bad_width_or_a_smooth_loss(loss: dg.Loss, gamma: ob
 
 
 @every_loss
-@pytest.mark.parametrize("quadratic", [0.0, 1e-6, 0.3, 5.0])
 @pytest.mark.parametrize("size", [1e-3, 0.5, 1.0])
-def test_the_best_factor_maximizes_along_the_ray(loss: dg.Loss, quadratic: float, size: float) -> None:
+def test_the_slope_along_a_ray_is_the_derivative_of_the_conjugate(loss: dg.Loss, size: float) -> None:
     random = np.random.default_rng(3)
     labels = random.choice(labels_for(loss), 9)
-    row_weights = random.uniform(0.0, 0.3, 9)
     duals = size * loss.dual_candidate(random.normal(size=9), labels)
-    factor = loss.best_along_ray(duals, labels, row_weights, quadratic)
-    assert factor >= 0.0
-
-    def gain(t: float) -> float:
-        return float(row_weights @ loss.negative_conjugate(t * duals, labels)) - t * t * quadratic / 2.0
-
-    if not np.isfinite(factor):
-        return
-    # The end of the ray may lie outside by a rounding; the judge clips what it takes.
-    reached = max(gain(factor), gain(factor * (1.0 - 1e-12)))
-    assert np.isfinite(reached)
-    grid = np.concatenate(
-        [np.linspace(0.0, 3.0, 301), np.geomspace(1e-3, 1e4, 141), factor * np.linspace(0.9, 1.1, 21)]
-    )
-    best = max(gain(t) for t in grid)
-    # A few digits are asked for, no more: the bound is valid at every factor.
-    assert reached >= best - 1e-6 * max(1e-3, abs(best))
+    limit = loss.ray_limit(duals, labels)
+    assert limit >= 1.0 / size * (1 - 1e-12) or size == 1.0
+    for t in (0.1, 0.5, 0.9):
+        step = 1e-6 * t
+        ahead, behind = (loss.negative_conjugate((t + sign * step) * duals, labels) for sign in (1, -1))
+        slope = loss.ray_slope(t, duals, labels)
+        np.testing.assert_allclose((ahead - behind) / (2 * step), slope, rtol=1e-6, atol=1e-8)
 
 
 @every_loss
-def test_the_best_factor_of_no_duals_changes_nothing(loss: dg.Loss) -> None:
-    nothing, labels = np.zeros(3), np.full(3, labels_for(loss)[0])
-    factor = loss.best_along_ray(nothing, labels, np.full(3, 1 / 3), 0.0)
-    assert np.array_equal(np.nan_to_num(factor * nothing), nothing)
+def test_the_ray_ends_where_the_domain_does(loss: dg.Loss) -> None:
+    random = np.random.default_rng(4)
+    labels = random.choice(labels_for(loss), 9)
+    duals = 0.3 * loss.dual_candidate(random.normal(size=9), labels)
+    limit = loss.ray_limit(duals, labels)
+    if np.isfinite(limit):
+        assert np.isfinite(loss.negative_conjugate(limit * (1 - 1e-9) * duals, labels)).all()
+        assert not np.isfinite(loss.negative_conjugate(limit * (1 + 1e-9) * duals, labels)).all()
+    else:
+        assert np.isfinite(loss.negative_conjugate(1e6 * duals, labels)).all()
+    assert loss.ray_limit(np.zeros(9), labels) == np.inf
 
 
 @every_loss

@@ -6,11 +6,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from examples import small_problem
-from independent import optimum
 
 import dualgap as dg
 from dualgap.certificate import certify
+from examples import small_problem
+from independent import optimum
 
 REFUSALS = Path(__file__).parent.parent / "docs" / "refusals.md"
 
@@ -52,7 +52,9 @@ def test_cell(solver: str, loss: str, weights: bool, intercept: bool, form: str)
     certificate = result.certificate
     if solver_name(solver) == "asdca":
         # Its promise is about the smoothed loss it works on; for a smooth loss that is the problem's own.
-        certificate = certify(problem.with_loss(result.solver.inner_loss(problem)), result.weights, 0.0, result.duals).certificate
+        certificate = certify(
+            problem.with_loss(result.solver.inner_loss(problem)), result.weights, 0.0, result.duals
+        ).certificate
     assert certificate.relative_gap <= tol
     reference = best(loss, weights, intercept)
     assert result.certificate.dual <= reference * (1 + 1e-8)
@@ -82,7 +84,9 @@ def test_the_refusals_in_the_documentation_are_the_ones_made() -> None:
             for intercept in (False, True):
                 sentence = refusal_row(solver, loss, intercept)
                 if sentence is not None:
-                    sentences.setdefault(sentence, []).append(f"{loss}, {'free intercept' if intercept else 'no intercept'}")
+                    sentences.setdefault(sentence, []).append(
+                        f"{loss}, {'free intercept' if intercept else 'no intercept'}"
+                    )
         for sentence, combinations in sentences.items():
             everywhere = sorted(combinations) == sorted(f"{loss}, free intercept" for loss in dg.LOSSES)
             what = "any loss, free intercept" if everywhere else "; ".join(combinations)

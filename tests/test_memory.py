@@ -22,7 +22,9 @@ def sparse(kind: type) -> sp.csr_matrix:
     width = 20 if kind is np.float64 else 30
     rng = np.random.default_rng(0)
     indices = np.sort(rng.integers(0, 2_000, (COUNT, width), dtype=np.int32), axis=1).ravel()
-    matrix = sp.csr_matrix((rng.normal(size=indices.size).astype(kind), indices, np.arange(COUNT + 1, dtype=np.int32) * width))
+    matrix = sp.csr_matrix(
+        (rng.normal(size=indices.size).astype(kind), indices, np.arange(COUNT + 1, dtype=np.int32) * width)
+    )
     matrix.sum_duplicates()
     return matrix
 

@@ -46,7 +46,9 @@ def option(spec: str, text: str) -> str:
 def test_average_is_the_mean_over_updates_after_t0(problem: dg.Problem, spec: str, average_from: float) -> None:
     all_of_them = iterates(problem, spec, 10, seed=4)
     begin = average_from * 10 * problem.rows.count
-    first = 0 if average_from == 0 else next(k for k, (touched, *_) in enumerate(all_of_them, 1) if touched >= begin - 1e-6)
+    first = (
+        0 if average_from == 0 else next(k for k, (touched, *_) in enumerate(all_of_them, 1) if touched >= begin - 1e-6)
+    )
     kept = all_of_them[first:]
     chosen = option(spec, f"output=average, average_from={average_from}")
     result = dg.solve(problem, chosen, tol=0, max_epochs=10, seed=4)

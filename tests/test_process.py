@@ -80,7 +80,12 @@ def test_a_read_only_install_still_works(tmp_path: Path) -> None:
         path.chmod(stat.S_IRUSR | stat.S_IXUSR if path.is_dir() else stat.S_IRUSR)
     package.chmod(stat.S_IRUSR | stat.S_IXUSR)
     # Root may write anywhere, so the cache folders are blocked by files where folders would be made.
-    environment = {"HOME": str(blocked), "XDG_CACHE_HOME": str(blocked), "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {
+        "HOME": str(blocked),
+        "XDG_CACHE_HOME": str(blocked),
+        "PYTHONPATH": str(tmp_path),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     code = """
     import numba.core.caching as caching
     names = ("InTreeCacheLocator", "UserWideCacheLocator")

@@ -71,7 +71,9 @@ def test_same_seed_same_bits_other_seed_other_run(problem: dg.Problem, solver: s
 def test_records_inside_an_epoch(problem: dg.Problem) -> None:
     trace = dg.solve(problem, "sdca", tol=0, max_epochs=1, record_every=0.1).trace
     assert [record.updates for record in trace] == list(range(0, 51, 5))
-    trace = dg.solve(problem, "pegasos(batch_size=8, sampling=permutation)", tol=0, max_epochs=2, record_updates=5).trace
+    trace = dg.solve(
+        problem, "pegasos(batch_size=8, sampling=permutation)", tol=0, max_epochs=2, record_updates=5
+    ).trace
     assert [record.updates for record in trace] == [0, 5, 10, 14]
     assert trace[-1].epoch == 2.0
 
@@ -244,7 +246,7 @@ def test_refused_in_one_sentence(problem: dg.Problem, case: str) -> None:
 
 
 def test_a_problem_is_needed() -> None:
-    with pytest.raises(TypeError, match="dg.Problem"):
+    with pytest.raises(TypeError, match=r"dg\.Problem"):
         dg.solve(np.ones((2, 2)))
     with pytest.raises(TypeError, match="a solver is a name"):
         dg.solve(dg.Problem(np.eye(2), [1, -1]), solver=3)

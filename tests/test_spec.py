@@ -152,7 +152,6 @@ def test_names_have_one_spelling() -> None:
 
 
 @pytest.mark.parametrize("text", ["sdca(first-epoch=sgd)", "sdca(logistic_step=closed-form)"])
-@pytest.mark.xfail(strict=True, reason="spec.py refuses a hyphen in an option and keeps one in a choice")
 def test_hyphens_are_underscores_in_options_and_choices_too(text: str) -> None:
     assert isinstance(build(text, dg.SOLVERS, "solver"), dg.SDCA)
 

@@ -51,7 +51,9 @@ class Problem:
         else:
             self.labels = _real_targets(y, self.rows.count)
         with np.errstate(over="ignore"):
-            steepest = float(self.weighted(self.rows.squared_norms).max()) / self.lambda_n if self.lambda_n > 0.0 else np.inf
+            steepest = (
+                float(self.weighted(self.rows.squared_norms).max()) / self.lambda_n if self.lambda_n > 0.0 else np.inf
+            )
         if not steepest < LARGEST_CURVATURE:
             raise ValueError(
                 f"X and strength need ‖x‖²/(strength·n) below {LARGEST_CURVATURE:g}, got {steepest:g}; "

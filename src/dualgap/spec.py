@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 _SPEC = re.compile(r"^\s*([A-Za-z][\w-]*)\s*(?:\((.*)\))?\s*$", re.DOTALL)
+_NAME = re.compile(r"^[A-Za-z][A-Za-z_-]*$")
 _WORDS: dict[str, Any] = {"true": True, "false": False, "none": None}
 
 
@@ -27,7 +28,7 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
     options: dict[str, Any] = {}
     for part in filter(None, (piece.strip() for piece in (match[2] or "").split(","))):
         key, equals, value = part.partition("=")
-        if not equals or not key.strip().isidentifier():
+        if not equals or not canonical(key).isidentifier():
             raise ValueError(f"an option is written option=value, got {part!r} in {text!r}")
         if canonical(key) in options:
             raise ValueError(f"option {canonical(key)!r} stands twice in {text!r}; write it once")
@@ -36,7 +37,7 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _value(text: str) -> Any:
-    """A number where the text is one, true/false/none, else the text itself without its quotes."""
+    """A number where the text is one, true/false/none, a name in its one spelling, else the text without its quotes."""
     for number in (int, float):
         try:
             return number(text)
@@ -44,7 +45,7 @@ def _value(text: str) -> Any:
             continue
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
-    return text.strip("'\"")
+    return canonical(text) if _NAME.match(text) else text.strip("'\"")
 
 
 def build(spec: object, table: Mapping[str, type[T]], kind: str) -> T:

@@ -162,7 +162,8 @@ class Logistic(Loss):
         a = np.maximum(labels * duals, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             logit = np.log1p(-np.minimum(t * a, 1.0)) - np.log(t * a)
-            return np.where(a > 0.0, a * np.maximum(logit, -1e300), 0.0)
+        # Infinite at both ends; these two lie just beyond what float64 shows inside, and keep a search by secants alive.
+        return np.where(a > 0.0, a * np.clip(logit, -40.0, 750.0), 0.0)
 
 
 def _sigmoid(u: Vector) -> Vector:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import dualgap as dg
 import reference_losses
-from examples import loss_variants
+from dualgap.certificate import certify
+from examples import EMPTY_ROW, loss_variants, small_problem
 from reference_losses import table_of
 
 VARIANTS = loss_variants()
@@ -219,6 +220,23 @@ def test_the_ray_ends_where_the_domain_does(loss: dg.Loss) -> None:
     else:
         assert np.isfinite(loss.negative_conjugate(1e6 * duals, labels)).all()
     assert loss.ray_limit(np.zeros(9), labels) == np.inf
+
+
+@every_loss
+@pytest.mark.parametrize("strength", [1e-2, 1.0, 30.0])
+@pytest.mark.parametrize("size", [1e-3, 0.3, 1.0])
+@pytest.mark.parametrize("score", [0.0, -50.0])
+def test_the_judge_finds_the_best_of_a_ray(loss: dg.Loss, strength: float, size: float, score: float) -> None:
+    problem = small_problem(loss, strength=strength)
+    duals = size * loss.dual_candidate(score * np.sign(problem.labels), problem.labels)
+    duals[EMPTY_ROW] = loss.dual_candidate(np.zeros(1), problem.labels[[EMPTY_ROW]])[0]
+    limit = min(loss.ray_limit(duals, problem.labels), 1e5)
+    grid = np.concatenate([limit * np.linspace(0.0, 1.0, 101), np.geomspace(1e-6, 1.0, 121) * limit])
+    scaled = (loss.clip(t * duals, problem.labels) for t in grid)
+    best = max(problem.dual(alpha, problem.weights_of(alpha)) for alpha in scaled)
+    found = certify(problem, np.zeros(problem.rows.dimension), 0.0, duals, enough=np.inf).certificate.dual
+    # A few digits are asked for, no more: D bounds P* at every point of the ray.
+    assert found >= best - 1e-3 * abs(best)
 
 
 @every_loss

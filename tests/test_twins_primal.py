@@ -71,7 +71,7 @@ def ball(problem: dg.Problem) -> float:
         ("hinge", 1, True, "random"),
         ("hinge", 5, False, "permutation"),
         ("squared_epsilon_insensitive", 1, False, "cyclic"),
-        ("absolute", 7, True, "random"),
+        ("absolute", 7, True, "permutation"),
     ],
 )
 def test_pegasos(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -186,6 +187,7 @@ def _save_picture(path: Path, view: View | None, outcome: RaceResult, plan: Plan
     """The last frame of the live view, where there was one, and the closing screen, as an SVG picture."""
     import io
 
+    from rich._export_format import CONSOLE_SVG_FORMAT
     from rich.console import Console
 
     from dualgap.cli.views import LiveView
@@ -194,7 +196,9 @@ def _save_picture(path: Path, view: View | None, outcome: RaceResult, plan: Plan
     if isinstance(view, LiveView):
         paper.print(view.frame())
     _closing_screen(paper, outcome, plan)
-    paper.save_svg(str(path), title="dualgap race")
+    # Rich's picture would fetch its font from a network; the fonts of whoever looks at it do as well.
+    offline = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
+    paper.save_svg(str(path), title="dualgap race", code_format=offline)
 
 
 def _closing_screen(console: Console, outcome: RaceResult, plan: Plan) -> None:

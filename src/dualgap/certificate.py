@@ -85,9 +85,9 @@ def certify(
         if candidate is None:
             if best is not None and _certificate(problem, primal, *best[:2]).relative_gap <= enough:
                 break
-            feasible = problem.each(lambda c: problem.loss.dual_candidate(scores[c], problem.labels[c]))
+            feasible = _suggested(problem, scores)
         else:
-            feasible = problem.each(lambda c, given=candidate: problem.loss.clip(given[c], problem.labels[c]))
+            feasible = _clipped(problem, candidate)
         _make_feasible(problem, feasible)
         value, size = _best_on_ray(problem, feasible)
         if best is None or value > best[0]:
@@ -99,6 +99,16 @@ def certify(
 def _certificate(problem: Problem, primal: float, dual: float, size: float) -> Certificate:
     floor = ROUNDING * (abs(primal) + size)
     return Certificate(primal, dual, floor, 1e-12 * problem.primal_at_zero)
+
+
+def _suggested(problem: Problem, scores: Vector, b: float = 0.0) -> Vector:
+    """The duals that the scores, moved by b, suggest."""
+    return problem.each(lambda c: problem.loss.dual_candidate(scores[c] + b, problem.labels[c]))
+
+
+def _clipped(problem: Problem, duals: Vector, factor: float = 1.0) -> Vector:
+    """The duals times a factor, inside their domain."""
+    return problem.each(lambda c: problem.loss.clip(factor * duals[c], problem.labels[c]))
 
 
 def _make_feasible(problem: Problem, duals: Vector) -> None:
@@ -123,8 +133,7 @@ def _best_on_ray(problem: Problem, duals: Vector) -> tuple[float, float]:
     quadratic = 2.0 * problem.penalty(dual_weights)
     factor = _best_factor(problem, duals, quadratic)
     if factor != 1.0:
-        loss, labels = problem.loss, problem.labels
-        scaled = problem.each(lambda c: loss.clip(duals[c] * factor, labels[c]))
+        scaled = _clipped(problem, duals, factor)
         better = problem.dual(scaled, dual_weights * factor)
         if better > value + ROUNDING * (abs(value) + quadratic):
             duals[:] = scaled
@@ -187,6 +196,11 @@ def _slope(problem: Problem, scores: Vector, b: float) -> float:
     return -problem.mean_of(lambda c: problem.loss.dual_candidate(scores[c] + b, problem.labels[c]))
 
 
+def _bend(problem: Problem, scores: Vector, b: float) -> float:
+    """∂²P/∂b²."""
+    return problem.mean_of(lambda c: problem.loss.curvature(scores[c] + b, problem.labels[c]))
+
+
 def _between_kinks(problem: Problem, scores: Vector, places: Vector) -> float:
     """The slope is constant between kinks: find the two neighbours between which it passes zero."""
     low, high = 0, places.size - 1
@@ -212,12 +226,12 @@ def _slope_root(problem: Problem, scores: Vector, start: float) -> float:
     b, stride, before = start, 1.0, np.inf
     low, high = -np.inf, np.inf
     for _ in range(200):
-        candidate = problem.each(lambda c, b=b: problem.loss.dual_candidate(scores[c] + b, problem.labels[c]))
+        candidate = _suggested(problem, scores, b)
         slope = -problem.mean(candidate)
-        if abs(slope) <= np.finfo(np.float64).eps * problem.mean_of(lambda c, a=candidate: np.abs(a[c])):
+        if abs(slope) <= np.finfo(np.float64).eps * problem.mean(np.abs(candidate, out=candidate)):
             break
         low, high = (b, high) if slope < 0.0 else (low, b)
-        bend = problem.mean_of(lambda c, b=b: problem.loss.curvature(scores[c] + b, problem.labels[c]))
+        bend = _bend(problem, scores, b)
         newton = b - slope / bend if bend > 0.0 else np.nan
         bounded = np.isfinite(low) and np.isfinite(high)
         if low < newton < high and (abs(slope) <= 0.5 * before or not bounded):

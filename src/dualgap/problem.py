@@ -94,8 +94,8 @@ class Problem:
         """(1/S) Σ s_i v_i, with v computed chunk by chunk."""
         total = 0.0
         for c in self.chunks():
-            total += values(c).sum() if self.sample_weight is None else self.sample_weight[c] @ values(c)
-        return float(total) / self.total_weight
+            total += float(values(c).sum() if self.sample_weight is None else self.sample_weight[c] @ values(c))
+        return total / self.total_weight
 
     def each(self, values: Callable[[slice], Vector]) -> Vector:
         """v_i for all rows, computed chunk by chunk."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import inf, nan
+from fractions import Fraction
+from math import ceil, inf, nan
 
 import numpy as np
 import pytest
@@ -29,6 +30,13 @@ def test_the_reports_stopping_times(n: int, strength: float, updates: int) -> No
 )
 def test_the_lipschitz_case(n: int, strength: float, gap: float, lipschitz: float, updates: int) -> None:
     assert dg.sufficient_updates(n, strength, gap, lipschitz=lipschitz) == updates
+
+
+@pytest.mark.parametrize("strength", ["0.05", "0.1", "0.03", "0.007", "1e-5", "0.7"])
+@pytest.mark.parametrize("gap", ["1e-3", "0.1", "0.3", "1e-6", "0.007"])
+def test_no_update_more_or_less_by_rounding(strength: str, gap: str) -> None:
+    exact = ceil(20 / (Fraction(strength) * Fraction(gap)))
+    assert dg.sufficient_updates(1, float(strength), float(gap)) == 1 + exact
 
 
 def test_the_smooth_case() -> None:

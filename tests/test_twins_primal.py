@@ -13,6 +13,7 @@ import dualgap as dg
 import reference
 from driving import assert_twins, close, drive
 from dualgap.kernels import primal as primal_kernel
+from dualgap.solvers import Answer
 from dualgap.solvers.base import INTERCEPT_SHARE
 from examples import FORMS, small_problem
 from reference_losses import table_of
@@ -160,3 +161,21 @@ def test_subgradient(form: str, weights: bool, intercept: bool, loss: str, sched
     seen = drive(solver, problem, epochs=5, average_from=2, slices=1)
     twin = primal_twin(solver, problem, [np.arange(24)] * 5, SCHEDULES[schedule](0.3, problem.strength))
     assert_twins(seen, twin, average_from=2)
+
+
+@pytest.mark.parametrize("duals", [None, np.zeros(24)], ids=["no duals", "other duals"])
+@pytest.mark.parametrize(
+    "solver",
+    [dg.Pegasos(), dg.SGD(step=0.05, schedule="constant"), dg.Subgradient(step=0.05)],
+    ids=lambda solver: solver.name,
+)
+def test_the_mean_from_a_start_whose_weights_are_not_those_of_its_duals(solver: Any, duals: Any) -> None:
+    problem = small_problem("hinge")
+    given = Answer(np.array([3.0, -2.0, 1.0, 0.5, 0.0]), 0.0, duals)
+    state = solver.begin_average(problem, solver.start(problem, given))
+    batch, iterates = solver.batch(problem), []
+    order = np.arange(24, dtype=np.uint32)
+    for begin in range(0, 24, batch):
+        state = solver.advance(problem, state, order[begin : begin + batch])
+        iterates.append(solver.answer(problem, state).weights.copy())
+    close(solver.average(problem, state).weights, np.mean(iterates, axis=0), size=5.0)

@@ -5,7 +5,7 @@ Shalev-Shwartz, Singer, Srebro & Cotter, "Pegasos: primal estimated sub-gradient
     g = λw − (1/k) Σ over the batch of (n s_i/S) a_i x_i ,   a_i = −φ_i′(z_i) ,   w ← w − ηg ,   b ← b + ηρ·(1/k) Σ (n s_i/S) a_i
 
 Weights and duals share one scale, w = scale·v and α = scale·β, so the shrinking by 1 − λη touches no vector, and
-w = w(α) holds because α_i += ηλn a_i/k moves along.
+w − w(α) only shrinks, because α_i += ηλn a_i/k moves along: it is zero, or OFFSET times what a warm start brought.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from dualgap.kernels.rows import add_to, dot, prefetch
 from dualgap.kernels.steps import negative_slope
 
 # Places in `moving`, the numbers that change during a run.
-SCALE, UPDATES, INTERCEPT, SQUARED_NORM, SCALE_SUM, AVERAGED = range(6)
-MOVING = 6
+SCALE, UPDATES, INTERCEPT, SQUARED_NORM, SCALE_SUM, AVERAGED, OFFSET, OFFSET_SUM = range(8)
+MOVING = 8
 
 CONSTANT, INVERSE, SQUARE_ROOT = range(3)
 
@@ -45,6 +45,7 @@ def primal_steps(
     projecting = radius > 0.0
     scale, updates, intercept = moving[SCALE], moving[UPDATES], moving[INTERCEPT]
     squared_norm, scale_sum, averaged = moving[SQUARED_NORM], moving[SCALE_SUM], moving[AVERAGED]
+    offset, offset_sum = moving[OFFSET], moving[OFFSET_SUM]
     slopes = np.empty(batch)
     begin = 0
     while begin < order.size:
@@ -68,6 +69,7 @@ def primal_steps(
                 total += slopes[k]
         intercept += intercept_eta * mobility * share_scale * total / size
         scale *= 1.0 - strength * eta
+        offset *= 1.0 - strength * eta
         if abs(scale) < SMALLEST_SCALE:
             for j in range(weights.size):
                 weights[j] *= scale
@@ -107,8 +109,11 @@ def primal_steps(
             norm = abs(scale) * sqrt(max(squared_norm, 0.0))
             if norm > radius:
                 scale *= radius / norm
+                offset *= radius / norm
         scale_sum += scale
+        offset_sum += offset
         averaged += 1.0
         begin += size
     moving[SCALE], moving[UPDATES], moving[INTERCEPT] = scale, updates, intercept
     moving[SQUARED_NORM], moving[SCALE_SUM], moving[AVERAGED] = squared_norm, scale_sum, averaged
+    moving[OFFSET], moving[OFFSET_SUM] = offset, offset_sum

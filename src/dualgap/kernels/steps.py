@@ -12,6 +12,8 @@ from typing import NamedTuple
 from numba.extending import register_jitable
 
 from dualgap.kernels.compile import by_class, specialized
+from dualgap.losses.margin import Logistic
+from dualgap.losses.residual import ResidualFamily
 
 # Below this a reciprocal would overflow, and the dual goes to the end it is pulled to.
 SMALLEST_BEND = 1e-300
@@ -47,11 +49,10 @@ class LogisticClosedForm(NamedTuple):
 
 def kernel_loss(loss, logistic_step="newton"):
     """The NamedTuple by which kernels know a loss."""
-    numbers = loss.parameters()
-    if not numbers:
+    if isinstance(loss, Logistic):
         return LogisticStep(1e-13) if logistic_step == "newton" else LogisticClosedForm(0.0)
-    kind = ResidualStep if "lower" in numbers else MarginStep
-    return kind(**numbers)
+    kind = ResidualStep if isinstance(loss, ResidualFamily) else MarginStep
+    return kind(**loss.parameters())
 
 
 def _margin_slope(loss, score, label):

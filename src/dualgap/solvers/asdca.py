@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dualgap.kernels import asdca as kernels
 from dualgap.kernels.steps import kernel_loss
 from dualgap.losses import Loss
+from dualgap.losses.base import is_number
 from dualgap.problem import Problem
 from dualgap.solvers.base import Answer, Random, Solver, Vector, draw_batches, warm_duals
 from dualgap.solvers.primal import longest
@@ -48,8 +49,7 @@ class ASDCA(Solver):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.batch_size, int) or self.batch_size < 1:
-            raise ValueError(f"asdca needs a whole batch_size ≥ 1, got {self.batch_size!r}; 8 is the default")
+        self.whole("batch_size")
         self.positive("gamma")
         self._factor()
 
@@ -58,10 +58,10 @@ class ASDCA(Solver):
         if self.theta is None:
             return 1.0
         if isinstance(self.theta, str):
-            match = re.fullmatch(r"([0-9.]+(?:[eE][-+]?\d+)?)x", self.theta)
+            match = re.fullmatch(r"(\d+\.?\d*(?:[eE][-+]?\d+)?)x", self.theta)
             if match and float(match[1]) > 0:
                 return float(match[1])
-        elif 0.0 < self.theta <= 1.0:
+        elif is_number(self.theta) and 0.0 < self.theta <= 1.0:
             return None
         raise ValueError(
             f"asdca needs theta in (0, 1] or a factor like '16x', got {self.theta!r}; leave it out for the paper's"

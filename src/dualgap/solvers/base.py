@@ -9,11 +9,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dualgap.losses.base import is_number
 from dualgap.problem import Problem
 
 Vector = NDArray[np.float64]
@@ -49,7 +51,7 @@ class Solver(ABC):
 
     def __post_init__(self) -> None:
         self.one_of("output", OUTPUTS)
-        if not (isinstance(self.average_from, int | float) and 0.0 <= self.average_from < 1.0):
+        if not (is_number(self.average_from) and 0.0 <= self.average_from < 1.0):
             raise ValueError(f"{self.name} needs 0 ≤ average_from < 1, got {self.average_from!r}; the papers use 0.5")
 
     def one_of(self, option: str, choices: tuple[str, ...]) -> None:
@@ -63,10 +65,16 @@ class Solver(ABC):
         """Refuse an option that was given and is not a positive finite number."""
         for option in options:
             value = getattr(self, option)
-            if value is not None and not (isinstance(value, int | float) and np.isfinite(value) and value > 0):
+            if value is not None and not (is_number(value) and value > 0):
                 raise ValueError(
                     f"{self.name} needs {option} > 0, got {value!r}; leave it out for a choice from the data"
                 )
+
+    def whole(self, option: str) -> None:
+        """Refuse an option that is not a whole number of at least 1."""
+        value = getattr(self, option)
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+            raise ValueError(f"{self.name} needs a whole {option} ≥ 1, got {value!r}; leave it out for the default")
 
     def check(self, problem: Problem) -> None:
         """Refuse a problem this solver cannot do, in one sentence that names what would work."""

@@ -36,5 +36,5 @@ class Pegasos(PrimalSolver):
         return Step(kernels.INVERSE, 1.0 + late, max(delay, 0.0))
 
     def radius(self, problem: Problem) -> float:
-        """√(2P(0)/λ) bounds ‖w*‖ for every loss; where −φ*(−α) is linear, w* lies within √(P(0)/λ)."""
+        """√(P(0)/λ), which ‖w*‖ never exceeds: at the optimum λ‖w*‖² is the conjugates' mean minus D, at most P(0)."""
         return sqrt(problem.primal_at_zero / problem.strength) if self.projection else 0.0

@@ -33,6 +33,8 @@ class State(NamedTuple):
     moving: Vector
     dual_sums: Vector | None
     dual_total: Vector | None
+    offset: Vector | None
+    """w − w(α) of a warm start, where its weights and duals disagree."""
 
 
 class Step(NamedTuple):
@@ -53,10 +55,7 @@ class PrimalSolver(Solver):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.one_of("sampling", SAMPLINGS)
-        if not isinstance(self.batch_size, int) or self.batch_size < 1:
-            raise ValueError(
-                f"{self.name} needs a whole batch_size ≥ 1, got {self.batch_size!r}; 1 is the plain algorithm"
-            )
+        self.whole("batch_size")
 
     @abstractmethod
     def step_for(self, problem: Problem) -> Step:
@@ -73,14 +72,15 @@ class PrimalSolver(Solver):
         moving = np.zeros(kernels.MOVING)
         moving[kernels.SCALE] = 1.0
         if warm is None:
-            return State(np.zeros(problem.rows.dimension), np.zeros(problem.rows.count), moving, None, None)
+            return State(np.zeros(problem.rows.dimension), np.zeros(problem.rows.count), moving, None, None, None)
         weights = warm.weights.copy()
         duals = np.zeros(problem.rows.count) if warm.duals is None else warm.duals.copy()
         moving[kernels.INTERCEPT] = warm.intercept
         moving[kernels.SQUARED_NORM] = weights @ weights
         # A first step of 1/λ would throw a good start away, so a warm run counts as one epoch old.
         moving[kernels.UPDATES] = -(-problem.rows.count // self.batch(problem))
-        return State(weights, duals, moving, None, None)
+        moving[kernels.OFFSET] = 1.0
+        return State(weights, duals, moving, None, None, weights - problem.weights_of(duals))
 
     def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> NDArray[Any]:
         return draw_batches(problem.rows.count, self.batch(problem), self.sampling, epoch, random)
@@ -98,7 +98,7 @@ class PrimalSolver(Solver):
             intercept_mobility(problem),
             self.batch(problem),
             steps,
-            *state,
+            *state[:-1],
         )
         return state
 
@@ -107,7 +107,7 @@ class PrimalSolver(Solver):
         return Answer(scale * state.weights, float(state.moving[kernels.INTERCEPT]), scale * state.duals)
 
     def begin_average(self, problem: Problem, state: State) -> State:
-        state.moving[[kernels.SCALE_SUM, kernels.AVERAGED]] = 0.0
+        state.moving[[kernels.SCALE_SUM, kernels.AVERAGED, kernels.OFFSET_SUM]] = 0.0
         return state._replace(dual_sums=np.zeros(problem.rows.count), dual_total=np.zeros(problem.rows.count))
 
     def average(self, problem: Problem, state: State) -> Answer:
@@ -116,8 +116,11 @@ class PrimalSolver(Solver):
             return self.answer(problem, state)
         sums = state.dual_total + (state.moving[kernels.SCALE_SUM] * state.duals - state.dual_sums)
         duals = sums / averaged
-        # w = w(α) at every step and w(α) is linear, so the mean of the weights is the weights of the mean duals.
-        return Answer(problem.weights_of(duals), float(state.moving[kernels.INTERCEPT]), duals)
+        # w(α) is linear, so the mean of the weights is the weights of the mean duals, and the mean offset if there is one.
+        weights = problem.weights_of(duals)
+        if state.offset is not None:
+            weights += (state.moving[kernels.OFFSET_SUM] / averaged) * state.offset
+        return Answer(weights, float(state.moving[kernels.INTERCEPT]), duals)
 
 
 def longest(problem: Problem) -> float:

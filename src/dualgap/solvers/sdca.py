@@ -44,7 +44,11 @@ class State(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class SDCA(Solver):
-    """Stochastic dual coordinate ascent (Shalev-Shwartz & Zhang, JMLR 2013)."""
+    """Stochastic dual coordinate ascent (Shalev-Shwartz & Zhang, JMLR 2013).
+
+    `first_epoch="sgd"` makes the first pass by modified SGD; averages begin after it. `shrinking` leaves out rows that
+    a bound holds firmly, and brings them back before it believes them; the certificate is always on all rows.
+    """
 
     sampling: str = "permutation"
     first_epoch: str = "sdca"
@@ -114,7 +118,7 @@ class SDCA(Solver):
         state.moving[kernels.LARGEST] = 0.0
         state.moving[kernels.THRESHOLD] = largest if largest > 0.0 else np.inf
         target = state.target
-        if largest <= target:
+        if largest <= target or not active.any():
             if not active.all():
                 active[:] = 1
                 state.moving[kernels.THRESHOLD] = np.inf

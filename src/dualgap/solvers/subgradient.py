@@ -20,6 +20,7 @@ class State(NamedTuple):
     intercept: float
     duals: Vector
     updates: int
+    weight_sums: Vector | None
     dual_sums: Vector | None
     averaged: int
 
@@ -51,9 +52,9 @@ class Subgradient(Solver):
 
     def start(self, problem: Problem, warm: Answer | None) -> State:
         if warm is None:
-            return State(np.zeros(problem.rows.dimension), 0.0, np.zeros(problem.rows.count), 0, None, 0)
+            return State(np.zeros(problem.rows.dimension), 0.0, np.zeros(problem.rows.count), 0, None, None, 0)
         duals = np.zeros(problem.rows.count) if warm.duals is None else warm.duals.copy()
-        return State(warm.weights.copy(), warm.intercept, duals, 0, None, 0)
+        return State(warm.weights.copy(), warm.intercept, duals, 0, None, None, 0)
 
     def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> range:
         return range(problem.rows.count)
@@ -78,19 +79,20 @@ class Subgradient(Solver):
         duals *= keep
         slopes *= problem.strength * eta
         duals += slopes
-        sums = state.dual_sums
-        if sums is not None:
-            sums += duals
-        return State(weights, intercept, duals, state.updates + 1, sums, state.averaged + 1)
+        if state.weight_sums is not None and state.dual_sums is not None:
+            np.add(state.weight_sums, weights, out=state.weight_sums)
+            np.add(state.dual_sums, duals, out=state.dual_sums)
+        sums = (state.weight_sums, state.dual_sums, state.averaged + 1)
+        return State(weights, intercept, duals, state.updates + 1, *sums)
 
     def answer(self, problem: Problem, state: State) -> Answer:
         return Answer(state.weights, state.intercept, state.duals)
 
     def begin_average(self, problem: Problem, state: State) -> State:
-        return state._replace(dual_sums=np.zeros(problem.rows.count), averaged=0)
+        weight_sums, dual_sums = np.zeros(problem.rows.dimension), np.zeros(problem.rows.count)
+        return state._replace(weight_sums=weight_sums, dual_sums=dual_sums, averaged=0)
 
     def average(self, problem: Problem, state: State) -> Answer:
-        if state.averaged == 0 or state.dual_sums is None:
+        if state.averaged == 0 or state.weight_sums is None or state.dual_sums is None:
             return self.answer(problem, state)
-        duals = state.dual_sums / state.averaged
-        return Answer(problem.weights_of(duals), state.intercept, duals)
+        return Answer(state.weight_sums / state.averaged, state.intercept, state.dual_sums / state.averaged)

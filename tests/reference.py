@@ -83,6 +83,7 @@ def sdca(
     intercept_share: float = 0.0,
     modified_sgd_first: bool = False,
     step: Callable[..., float] = best_dual,
+    center: float = 0.0,
 ) -> Run:
     """Procedures SDCA and, for the first epoch if asked, Modified-SGD (Shalev-Shwartz & Zhang, JMLR 2013).
 
@@ -91,7 +92,7 @@ def sdca(
     """
     X, y, s, strength = data
     one_over_mu = intercept_share * data.mean_squared_norm / strength
-    alpha, center = np.zeros(y.size), 0.0
+    alpha = np.zeros(y.size)
     epochs: list[list[Iterate]] = []
     for number, order in enumerate(orders):
         iterates = []
@@ -99,7 +100,7 @@ def sdca(
         for i in map(int, order):
             # Before the first row of modified SGD there is nothing to divide by, and w^(0) = 0.
             w = data.weights_of(alpha, seen) if seen > 0.0 else np.zeros(X.shape[1])
-            b = center + one_over_mu * float(s @ alpha) / seen if seen > 0.0 else 0.0
+            b = center + (one_over_mu * float(s @ alpha) / seen if seen > 0.0 else 0.0)
             if number == 0 and modified_sgd_first:
                 seen += s[i]
                 if s[i] == 0.0:
@@ -144,6 +145,7 @@ def sub_gradient(
     eta: Callable[[int], float],
     intercept_eta: Callable[[int], float] | None = None,
     radius: float = inf,
+    intercept: float = 0.0,
 ) -> Run:
     """Pegasos and its relatives (Shalev-Shwartz, Singer, Srebro & Cotter): w ← w − η_t(λw − (1/k) Σ (n s_i/S) a_i x_i).
 
@@ -152,7 +154,7 @@ def sub_gradient(
     """
     X, y, s, strength = data
     n = y.size
-    w, b, alpha, t = np.zeros(X.shape[1]), 0.0, np.zeros(n), 0
+    w, b, alpha, t = np.zeros(X.shape[1]), intercept, np.zeros(n), 0
     epochs: list[list[Iterate]] = []
     for order in orders:
         iterates = []

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dualgap as dg
-from dualgap.certificate import Certificate, best_intercept, certify
+from dualgap.certificate import Certificate, certify
 from examples import small_problem
 from independent import optimum
 
@@ -50,8 +50,8 @@ def test_the_intercept_is_the_best_for_the_weights(loss: str, weights: bool, sca
     problem = small_problem(loss, "dense", weights, True)
     w = scale * np.random.default_rng(1).normal(size=problem.rows.dimension)
     scores = problem.rows.scores(w)
-    found = problem.primal(scores + best_intercept(problem, scores, 3.0), w)
-    centre = best_intercept(problem, scores)
+    found = problem.primal(scores + problem.best_intercept(scores, 3.0), w)
+    centre = problem.best_intercept(scores, 0.0)
     grid = np.concatenate(
         [centre + np.linspace(-3, 3, 2001) * (1 + scale), *(k - scores for k in problem.loss.kinks(problem.labels))]
     )
@@ -144,3 +144,36 @@ def test_it_prints_as_one_line() -> None:
     text = str(certify(small_problem("hinge", "dense", False, False), np.zeros(5)).certificate)
     assert text.startswith("primal 1, dual")
     assert "\n" not in text
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute", "huber", "epsilon_insensitive", "quantile"])
+def test_a_shift_of_the_targets_changes_nothing_but_the_intercept(loss: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = X @ [1.0, 2.0, 3.0] + rng.normal(size=200)
+    plain, moved = (
+        dg.solve(dg.Problem(X, y + shift, loss, 1e-2, intercept=True), "sdca", tol=1e-5, max_epochs=5000)
+        for shift in (0.0, 1e4)
+    )
+    assert (plain.status, moved.status) == (dg.Status.CERTIFIED, dg.Status.CERTIFIED)
+    assert moved.certificate.primal == pytest.approx(plain.certificate.primal, rel=1e-5)
+    assert moved.intercept == pytest.approx(plain.intercept + 1e4, abs=0.1)
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_nothing_is_certified_that_rounding_could_have_made(loss: str) -> None:
+    """At y near 1e12 a residual of 1 keeps four digits: P and D agree to less than a tol of 1e-6 asks for."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = X @ [1.0, 2.0, 3.0] + rng.normal(size=200) + 1e12
+    result = dg.solve(dg.Problem(X, y, loss, 1e-2, intercept=True), "sdca", tol=1e-6, max_epochs=5000)
+    assert result.status is dg.Status.STALLED
+    assert result.certificate.floor > 1e-6 * result.certificate.primal
+
+
+def test_a_constant_is_a_perfect_fit_only_with_an_intercept() -> None:
+    X, y = np.arange(6.0).reshape(3, 2), np.full(3, 5.0)
+    free = dg.solve(dg.Problem(X, y, "squared", 0.1, intercept=True), "sdca")
+    assert (free.status, free.certificate.relative_gap) == (dg.Status.CERTIFIED, 0.0)
+    assert free.intercept == pytest.approx(5.0)
+    assert dg.solve(dg.Problem(X, y, "squared", 0.1), "sdca").certificate.primal > 0.1

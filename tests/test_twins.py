@@ -29,6 +29,7 @@ def sdca_twin(solver: dg.SDCA, problem: dg.Problem, orders: list[np.ndarray]) ->
         orders,
         intercept_share=INTERCEPT_SHARE if problem.intercept else 0.0,
         modified_sgd_first=solver.first_epoch == "sgd",
+        center=problem.constant,
         **({"step": closed_form_dual} if solver.logistic_step == "closed_form" else {}),
     )
 

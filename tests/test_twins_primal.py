@@ -42,6 +42,7 @@ def primal_twin(
         eta,
         (lambda t: rho * later(t)) if problem.intercept else None,
         radius,
+        problem.constant,
     )
 
 

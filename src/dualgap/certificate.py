@@ -19,6 +19,9 @@ Vector = NDArray[np.float64]
 # Sums of n terms err by a small multiple of the unit roundoff, relative to the sizes of what is summed.
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
+# A tol above this must stand clear of the rounding errors of P and D.
+PROVABLE = 1e-11
+
 # Steps and reach of the search along a ray; its result only tightens a bound that holds anyway.
 FACTOR_STEPS, FARTHEST = 24, 1e6
 
@@ -32,7 +35,7 @@ class Certificate:
     floor: float
     """The part of P − D that float64 rounding alone can produce here."""
     reference: float
-    """1e-12 · P(0, 0): below it a primal value counts as zero in the relative gap."""
+    """1e-12 of what predicting a constant costs: below it a primal value counts as zero in the relative gap."""
 
     @property
     def gap(self) -> float:
@@ -42,10 +45,17 @@ class Certificate:
 
     @property
     def relative_gap(self) -> float:
-        """The gap as a part of P; zero where P(0, 0) = 0, because then w = 0 is a perfect fit."""
+        """The gap as a part of P; zero where a constant costs nothing, because then w = 0 is a perfect fit."""
         if self.reference == 0.0 and self.gap <= self.floor:
             return 0.0
         return self.gap / max(self.primal, self.reference)
+
+    def proves(self, tol: float) -> bool:
+        """Whether the relative gap is at most tol, and rounding too small to have made it so.
+
+        Rounding may take up the whole of a tol below PROVABLE: sums are mostly far better than their bounds.
+        """
+        return self.relative_gap <= tol and self.floor <= max(tol, PROVABLE) * max(self.primal, self.reference)
 
     @property
     def is_broken(self) -> bool:
@@ -77,33 +87,42 @@ def certify(
     """
     scores = problem.rows.scores(weights)
     if problem.intercept:
-        intercept = best_intercept(problem, scores, intercept)
+        intercept = problem.best_intercept(scores, intercept)
         scores += intercept
     primal = problem.primal(scores, weights)
+    size = abs(primal) + _score_size(problem, scores)
     best: tuple[float, float, Vector] | None = None
     for candidate in (duals, None):
         if candidate is None:
-            if best is not None and _certificate(problem, primal, *best[:2]).relative_gap <= enough:
+            if best is not None and _certificate(problem, primal, best[0], size + best[1]).relative_gap <= enough:
                 break
             feasible = _suggested(problem, scores)
         else:
             feasible = _clipped(problem, candidate)
         _make_feasible(problem, feasible)
-        value, size = _best_on_ray(problem, feasible)
+        value, dual_size = _best_on_ray(problem, feasible)
         if best is None or value > best[0]:
-            best = (value, size, feasible)
+            best = (value, dual_size, feasible)
     assert best is not None
-    return Judgement(_certificate(problem, primal, best[0], best[1]), weights, float(intercept), best[2], scores)
+    certificate = _certificate(problem, primal, best[0], size + best[1])
+    return Judgement(certificate, weights, float(intercept), best[2], scores)
 
 
 def _certificate(problem: Problem, primal: float, dual: float, size: float) -> Certificate:
-    floor = ROUNDING * (abs(primal) + size)
-    return Certificate(primal, dual, floor, 1e-12 * problem.primal_at_zero)
+    return Certificate(primal, dual, ROUNDING * size, 1e-12 * problem.baseline)
 
 
-def _suggested(problem: Problem, scores: Vector, b: float = 0.0) -> Vector:
-    """The duals that the scores, moved by b, suggest."""
-    return problem.each(lambda c: problem.loss.dual_candidate(scores[c] + b, problem.labels[c]))
+def _score_size(problem: Problem, scores: Vector) -> float:
+    """How far a relative error in the scores moves P: the mean of |φ′(z)|·(|z| + |y|)."""
+    loss, labels = problem.loss, problem.labels
+    return problem.mean_of(
+        lambda c: np.abs(loss.dual_candidate(scores[c], labels[c])) * (np.abs(scores[c]) + np.abs(labels[c]))
+    )
+
+
+def _suggested(problem: Problem, scores: Vector) -> Vector:
+    """The duals that the scores suggest."""
+    return problem.each(lambda c: problem.loss.dual_candidate(scores[c], problem.labels[c]))
 
 
 def _clipped(problem: Problem, duals: Vector, factor: float = 1.0) -> Vector:
@@ -142,7 +161,7 @@ def _best_on_ray(problem: Problem, duals: Vector) -> tuple[float, float]:
         # Zero duals are always feasible and give D = 0, which no worse bound replaces.
         duals[:] = 0.0
         return 0.0, 0.0
-    return value, abs(value) + quadratic
+    return value, problem.mean_of(lambda c: np.abs(duals[c] * problem.labels[c])) + quadratic
 
 
 def _best_factor(problem: Problem, duals: Vector, quadratic: float) -> float:
@@ -177,71 +196,7 @@ def _best_factor(problem: Problem, duals: Vector, quadratic: float) -> float:
         # Secant and bisection in turn: the first is exact for a line, the second cannot be led astray by a steep end.
         t = low + (high - low) * (at_low / (at_low - at_high)) if step % 2 == 0 else 0.5 * (low + high)
         here = slope(t)
-        if abs(here) <= 1e-9 * problem.primal_at_zero:
+        if abs(here) <= 1e-9 * problem.baseline:
             break
         low, at_low, high, at_high = (t, here, high, at_high) if here > 0.0 else (low, at_low, t, here)
     return t
-
-
-def best_intercept(problem: Problem, scores: Vector, start: float = 0.0) -> float:
-    """argmin over b of P(w, b), from the scores at b = 0 alone: the root of an increasing slope in b."""
-    kinks = problem.loss.kinks(problem.labels)
-    if kinks:
-        return _between_kinks(problem, scores, np.sort(np.concatenate([kink - scores for kink in kinks])))
-    return _slope_root(problem, scores, start if np.isfinite(start) else 0.0)
-
-
-def _slope(problem: Problem, scores: Vector, b: float) -> float:
-    """∂P/∂b = −(1/S) Σ s_i α_i with the duals that the scores suggest."""
-    return -problem.mean_of(lambda c: problem.loss.dual_candidate(scores[c] + b, problem.labels[c]))
-
-
-def _bend(problem: Problem, scores: Vector, b: float) -> float:
-    """∂²P/∂b²."""
-    return problem.mean_of(lambda c: problem.loss.curvature(scores[c] + b, problem.labels[c]))
-
-
-def _between_kinks(problem: Problem, scores: Vector, places: Vector) -> float:
-    """The slope is constant between kinks: find the two neighbours between which it passes zero."""
-    low, high = 0, places.size - 1
-
-    def middle(k: int) -> float:
-        return float(0.5 * (places[k] + places[k + 1]))
-
-    # Invariant: the slope left of places[low] is not positive, right of places[high] not negative.
-    while low < high:
-        k = (low + high) // 2
-        slope = _slope(problem, scores, middle(k))
-        if slope == 0.0:
-            return middle(k)
-        if slope < 0.0:
-            low = k + 1
-        else:
-            high = k
-    return float(places[low])
-
-
-def _slope_root(problem: Problem, scores: Vector, start: float) -> float:
-    """Newton inside a bracket, bisecting whenever the slope does not halve; ends at float64's resolution."""
-    b, stride, before = start, 1.0, np.inf
-    low, high = -np.inf, np.inf
-    for _ in range(200):
-        candidate = _suggested(problem, scores, b)
-        slope = -problem.mean(candidate)
-        if abs(slope) <= np.finfo(np.float64).eps * problem.mean(np.abs(candidate, out=candidate)):
-            break
-        low, high = (b, high) if slope < 0.0 else (low, b)
-        bend = _bend(problem, scores, b)
-        newton = b - slope / bend if bend > 0.0 else np.nan
-        bounded = np.isfinite(low) and np.isfinite(high)
-        if low < newton < high and (abs(slope) <= 0.5 * before or not bounded):
-            proposal = newton
-        elif bounded:
-            proposal = 0.5 * (low + high)
-        else:
-            proposal = b - np.sign(slope) * stride
-            stride *= 4.0
-        if not low < proposal < high:
-            break
-        before, b = abs(slope), float(proposal)
-    return b

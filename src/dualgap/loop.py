@@ -280,7 +280,7 @@ class Loop:
             return Status.BROKEN
         record = self.append(judged)
         stop = tell(record)
-        if record.relative_gap <= self.limits.tol:
+        if judged.certificate.proves(self.limits.tol):
             return Status.CERTIFIED
         if stop:
             return Status.STOPPED
@@ -293,6 +293,8 @@ class Loop:
         return record
 
     def is_stalled(self, certificate: Certificate) -> bool:
+        if certificate.relative_gap <= self.limits.tol:
+            return True  # small enough, but rounding alone could have made it so
         recent = self.trace.records[-STALLED_RECORDS:]
         if len(recent) == STALLED_RECORDS and all(r.gap <= certificate.floor for r in recent):
             return min(r.gap for r in recent[1:]) > 0.5 * recent[0].gap

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dualgap.losses import LOSSES, Loss
+from dualgap.minimize import between_kinks, slope_root
 from dualgap.rows import Rows, as_rows
 from dualgap.spec import build
 
@@ -76,6 +77,19 @@ class Problem:
             return self.mean_of(lambda c: self.loss.value(np.zeros(c.stop - c.start), self.labels[c]))
 
     @cached_property
+    def baseline(self) -> float:
+        """P(0, b) at the best b: what predicting a constant costs; P(0, 0) without an intercept."""
+        if not self.intercept:
+            return self.primal_at_zero
+        constant = self.constant
+        return self.mean_of(lambda c: self.loss.value(np.full(c.stop - c.start, constant), self.labels[c]))
+
+    @cached_property
+    def constant(self) -> float:
+        """The best intercept for w = 0; 0 without a free intercept."""
+        return self.best_intercept(np.zeros(self.rows.count), 0.0) if self.intercept else 0.0
+
+    @cached_property
     def mean_squared_norm(self) -> float:
         """(1/S) Σ s_i ‖x_i‖²."""
         return self.mean(self.rows.squared_norms)
@@ -132,6 +146,24 @@ class Problem:
         """w(α) = (1/(λS)) Σ s_i α_i x_i."""
         return self.rows.combination(self.weighted(duals)) / self.lambda_n
 
+    def best_intercept(self, scores: Vector, start: float) -> float:
+        """argmin over b of P(w, b), from the scores at b = 0 alone: ∂P/∂b is −(1/S) Σ s_i α_i with α = −φ′(z + b)."""
+        loss, labels = self.loss, self.labels
+
+        def slope(b: float) -> float:
+            return -self.mean_of(lambda c: loss.dual_candidate(scores[c] + b, labels[c]))
+
+        def size(b: float) -> float:
+            return self.mean_of(lambda c: np.abs(loss.dual_candidate(scores[c] + b, labels[c])))
+
+        def bend(b: float) -> float:
+            return self.mean_of(lambda c: loss.curvature(scores[c] + b, labels[c]))
+
+        kinks = loss.kinks(labels)
+        if kinks:
+            return between_kinks(slope, np.sort(np.concatenate([kink - scores for kink in kinks])))
+        return slope_root(lambda b: (slope(b), size(b)), bend, start if np.isfinite(start) else 0.0)
+
     def with_loss(self, loss: Loss) -> Problem:
         """The same rows, labels and strength under another loss of the same task."""
         if loss.task != self.loss.task:
@@ -139,7 +171,9 @@ class Problem:
                 f"another loss for the same labels needs task {self.loss.task}, got {loss.name}; make a new Problem"
             )
         other = object.__new__(Problem)
-        other.__dict__.update({k: v for k, v in self.__dict__.items() if k != "primal_at_zero"})
+        other.__dict__.update(
+            {k: v for k, v in self.__dict__.items() if k not in ("primal_at_zero", "baseline", "constant")}
+        )
         other.loss = loss
         return other
 

@@ -84,12 +84,14 @@ def sdca_steps(
 
 @kernel
 def modified_sgd_steps(
-    rows, labels, squared_norms, row_weights, loss, strength, lambda_n, intercept_rate, order, duals, weights, moving
-):
+    rows, labels, squared_norms, row_weights, loss, strength, lambda_n, intercept_rate, center, order, duals, weights,
+    moving,
+):  # fmt: skip
     """The modified-SGD first epoch: each row in turn as if it were the last, with w^(t) = Σ s_i α_i x_i/(λt).
 
     t is the weight seen so far. `weights` holds Σ s_i α_i x_i/(λS) throughout, so w^(t) is weights·S/t and no pass
-    rescales it; when every row was seen once, t = S and weights = w(duals).
+    rescales it; when every row was seen once, t = S and weights = w(duals). The intercept's way from `center`, where it
+    started, is stretched likewise.
     """
     total = lambda_n / strength
     seen, intercept = moving[SEEN_WEIGHT], moving[INTERCEPT]
@@ -101,7 +103,7 @@ def modified_sgd_steps(
         if row_weights is not None:
             share = row_weights[i]
         stretch = total / seen if seen > 0.0 else 0.0
-        score = (dot(rows, i, weights) + intercept) * stretch
+        score = (dot(rows, i, weights) + (intercept - center)) * stretch + center
         seen += share
         if share > 0.0:
             curvature = share * (squared_norms[i] / lambda_n + intercept_rate) * (total / seen)

@@ -72,6 +72,7 @@ class PrimalSolver(Solver):
         moving = np.zeros(kernels.MOVING)
         moving[kernels.SCALE] = 1.0
         if warm is None:
+            moving[kernels.INTERCEPT] = problem.constant
             return State(np.zeros(problem.rows.dimension), np.zeros(problem.rows.count), moving, None, None, None)
         weights = warm.weights.copy()
         duals = np.zeros(problem.rows.count) if warm.duals is None else warm.duals.copy()
@@ -137,6 +138,6 @@ def default_step(problem: Problem, length: float) -> float:
     if length <= 0.0:
         return 1.0 / problem.strength
     if loss.has_kink:
-        scale = problem.primal_at_zero / loss.lipschitz or 1.0
+        scale = problem.baseline / loss.lipschitz or 1.0
         return scale / (loss.lipschitz * length + problem.strength * scale)
     return 1.0 / (loss.smoothness * length + problem.strength)

@@ -72,8 +72,8 @@ class SDCA(Solver):
         weights = np.zeros(problem.rows.dimension) if warm is None else problem.weights_of(duals)
         moving = np.zeros(kernels.MOVING)
         moving[kernels.THRESHOLD] = np.inf
-        if problem.intercept and warm is not None:
-            moving[kernels.INTERCEPT] = warm.intercept
+        if problem.intercept:
+            moving[kernels.INTERCEPT] = problem.constant if warm is None else warm.intercept
         active = np.ones(problem.rows.count, dtype=np.uint8) if self.shrinking else None
         return State(duals, weights, moving, None, active, np.inf, self.first_epoch == "sgd" and warm is None)
 
@@ -93,7 +93,9 @@ class SDCA(Solver):
         rate = intercept_mobility(problem) / problem.lambda_n
         written = (state.duals, state.weights, state.moving)
         if state.first_epoch_open:
-            kernels.modified_sgd_steps(*common, problem.strength, problem.lambda_n, rate, steps, *written)
+            kernels.modified_sgd_steps(
+                *common, problem.strength, problem.lambda_n, rate, problem.constant, steps, *written
+            )
         else:
             kernels.sdca_steps(*common, problem.lambda_n, rate, steps, *written, state.dual_sums, state.active)
         return state
@@ -130,7 +132,8 @@ class SDCA(Solver):
         seen = state.moving[kernels.SEEN_WEIGHT]
         if state.first_epoch_open and seen > 0.0:
             stretch = problem.total_weight / seen
-            return Answer(weights * stretch, intercept * stretch, state.duals)
+            moved = (intercept - problem.constant) * stretch
+            return Answer(weights * stretch, problem.constant + moved, state.duals)
         return Answer(weights, intercept, state.duals)
 
     def begin_average(self, problem: Problem, state: State) -> State:

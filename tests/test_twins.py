@@ -13,7 +13,7 @@ import reference
 from driving import AGREEMENT, EPOCHS, assert_twins, close, copied, drive, random_of, same_bits
 from dualgap.kernels import asdca as asdca_kernel
 from dualgap.kernels import sdca as sdca_kernel
-from dualgap.solvers.base import INTERCEPT_SHARE
+from dualgap.solvers.base import INTERCEPT_SHARE, first_intercept
 from examples import FORMS, small_problem, small_rows
 from reference_losses import closed_form_dual, table_of
 
@@ -29,7 +29,7 @@ def sdca_twin(solver: dg.SDCA, problem: dg.Problem, orders: list[np.ndarray]) ->
         orders,
         intercept_share=INTERCEPT_SHARE if problem.intercept else 0.0,
         modified_sgd_first=solver.first_epoch == "sgd",
-        center=problem.constant,
+        center=first_intercept(problem),
         **({"step": closed_form_dual} if solver.logistic_step == "closed_form" else {}),
     )
 

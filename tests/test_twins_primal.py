@@ -14,7 +14,7 @@ import reference
 from driving import assert_twins, close, drive
 from dualgap.kernels import primal as primal_kernel
 from dualgap.solvers import Answer
-from dualgap.solvers.base import INTERCEPT_SHARE
+from dualgap.solvers.base import INTERCEPT_SHARE, first_intercept
 from examples import FORMS, small_problem
 from reference_losses import table_of
 
@@ -42,7 +42,7 @@ def primal_twin(
         eta,
         (lambda t: rho * later(t)) if problem.intercept else None,
         radius,
-        problem.constant,
+        first_intercept(problem),
     )
 
 

@@ -170,6 +170,11 @@ def warm_duals(problem: Problem, warm: Answer | None) -> Vector:
     return problem.loss.clip(warm.duals, problem.labels)
 
 
+def first_intercept(problem: Problem) -> float:
+    """Where a free intercept starts: at the best constant for real targets, at 0 for labels, whose scores are near 1."""
+    return problem.constant if problem.loss.task == "regression" else 0.0
+
+
 def intercept_mobility(problem: Problem) -> float:
     """ρ·mean‖x‖², by which a step in b is larger than a step in a weight; 0 without a free intercept."""
     if not problem.intercept:

@@ -19,6 +19,7 @@ from dualgap.solvers.base import (
     Solver,
     Vector,
     draw_batches,
+    first_intercept,
     intercept_mobility,
 )
 
@@ -72,7 +73,7 @@ class PrimalSolver(Solver):
         moving = np.zeros(kernels.MOVING)
         moving[kernels.SCALE] = 1.0
         if warm is None:
-            moving[kernels.INTERCEPT] = problem.constant
+            moving[kernels.INTERCEPT] = first_intercept(problem)
             return State(np.zeros(problem.rows.dimension), np.zeros(problem.rows.count), moving, None, None, None)
         weights = warm.weights.copy()
         duals = np.zeros(problem.rows.count) if warm.duals is None else warm.duals.copy()

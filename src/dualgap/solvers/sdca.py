@@ -18,6 +18,7 @@ from dualgap.solvers.base import (
     Solver,
     Vector,
     draw_order,
+    first_intercept,
     integer_type,
     intercept_mobility,
     no_rows,
@@ -73,7 +74,7 @@ class SDCA(Solver):
         moving = np.zeros(kernels.MOVING)
         moving[kernels.THRESHOLD] = np.inf
         if problem.intercept:
-            moving[kernels.INTERCEPT] = problem.constant if warm is None else warm.intercept
+            moving[kernels.INTERCEPT] = first_intercept(problem) if warm is None else warm.intercept
         active = np.ones(problem.rows.count, dtype=np.uint8) if self.shrinking else None
         return State(duals, weights, moving, None, active, np.inf, self.first_epoch == "sgd" and warm is None)
 
@@ -94,7 +95,7 @@ class SDCA(Solver):
         written = (state.duals, state.weights, state.moving)
         if state.first_epoch_open:
             kernels.modified_sgd_steps(
-                *common, problem.strength, problem.lambda_n, rate, problem.constant, steps, *written
+                *common, problem.strength, problem.lambda_n, rate, first_intercept(problem), steps, *written
             )
         else:
             kernels.sdca_steps(*common, problem.lambda_n, rate, steps, *written, state.dual_sums, state.active)
@@ -132,8 +133,8 @@ class SDCA(Solver):
         seen = state.moving[kernels.SEEN_WEIGHT]
         if state.first_epoch_open and seen > 0.0:
             stretch = problem.total_weight / seen
-            moved = (intercept - problem.constant) * stretch
-            return Answer(weights * stretch, problem.constant + moved, state.duals)
+            moved = (intercept - first_intercept(problem)) * stretch
+            return Answer(weights * stretch, first_intercept(problem) + moved, state.duals)
         return Answer(weights, intercept, state.duals)
 
     def begin_average(self, problem: Problem, state: State) -> State:

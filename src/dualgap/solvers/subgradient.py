@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from dualgap.problem import Problem
-from dualgap.solvers.base import Answer, Random, Solver, Vector, intercept_mobility
+from dualgap.solvers.base import Answer, Random, Solver, Vector, first_intercept, intercept_mobility
 from dualgap.solvers.primal import SCHEDULES, default_step
 
 
@@ -53,7 +53,7 @@ class Subgradient(Solver):
     def start(self, problem: Problem, warm: Answer | None) -> State:
         if warm is None:
             return State(
-                np.zeros(problem.rows.dimension), problem.constant, np.zeros(problem.rows.count), 0, None, None, 0
+                np.zeros(problem.rows.dimension), first_intercept(problem), np.zeros(problem.rows.count), 0, None, None, 0
             )
         duals = np.zeros(problem.rows.count) if warm.duals is None else warm.duals.copy()
         return State(warm.weights.copy(), warm.intercept, duals, 0, None, None, 0)

@@ -99,13 +99,13 @@ def test_no_other_point_of_the_ray_gives_a_better_bound(loss: str, size: float) 
 
 
 def test_negative_gap_beyond_rounding_is_an_alarm() -> None:
-    honest = Certificate(primal=1.0, dual=1.0 + 1e-16, floor=1e-14, reference=1e-12)
+    honest = Certificate(primal=1.0, dual=1.0 + 1e-16, floor=1e-14, alarm=1e-14, reference=1e-12)
     assert (honest.gap, honest.relative_gap, honest.is_broken) == (0.0, 0.0, False)
-    broken = Certificate(primal=1.0, dual=1.1, floor=1e-14, reference=1e-12)
+    broken = Certificate(primal=1.0, dual=1.1, floor=1e-14, alarm=1e-14, reference=1e-12)
     assert broken.is_broken
     assert broken.gap == pytest.approx(-0.1)
-    assert Certificate(float("nan"), 0.0, 0.0, 1.0).is_broken
-    assert Certificate(float("inf"), 0.0, 0.0, 1.0).is_broken
+    assert Certificate(float("nan"), 0.0, 0.0, 0.0, 1.0).is_broken
+    assert Certificate(float("inf"), 0.0, 0.0, 0.0, 1.0).is_broken
 
 
 def test_a_judge_that_is_lied_to_by_a_loss_raises_the_alarm() -> None:

@@ -33,7 +33,9 @@ class Certificate:
     primal: float
     dual: float
     floor: float
-    """The part of P − D that float64 rounding alone can produce here."""
+    """The part of P − D that float64 rounding is likely to have made here."""
+    alarm: float
+    """The most that rounding can have made: a gap below minus this is an error, not rounding."""
     reference: float
     """1e-12 of what predicting a constant costs: below it a primal value counts as zero in the relative gap."""
 
@@ -41,12 +43,12 @@ class Certificate:
     def gap(self) -> float:
         """P − D; a difference below zero that rounding explains is shown as zero, a larger one as it is."""
         gap = self.primal - self.dual
-        return 0.0 if -self.floor <= gap < 0.0 else gap
+        return 0.0 if -self.alarm <= gap < 0.0 else gap
 
     @property
     def relative_gap(self) -> float:
         """The gap as a part of P; zero where a constant costs nothing, because then w = 0 is a perfect fit."""
-        if self.reference == 0.0 and self.gap <= self.floor:
+        if self.reference == 0.0 and self.gap <= self.alarm:
             return 0.0
         return self.gap / max(self.primal, self.reference)
 
@@ -104,12 +106,13 @@ def certify(
         if best is None or value > best[0]:
             best = (value, dual_size, feasible)
     assert best is not None
-    certificate = _certificate(problem, primal, best[0], size + best[1])
+    certificate = _certificate(problem, primal, best[0], size + best[1], _length_size(problem, weights, scores))
     return Judgement(certificate, weights, float(intercept), best[2], scores)
 
 
-def _certificate(problem: Problem, primal: float, dual: float, size: float) -> Certificate:
-    return Certificate(primal, dual, ROUNDING * size, 1e-12 * problem.baseline)
+def _certificate(problem: Problem, primal: float, dual: float, size: float, most: float = 0.0) -> Certificate:
+    floor = ROUNDING * size
+    return Certificate(primal, dual, floor, floor + ROUNDING * most, 1e-12 * problem.baseline)
 
 
 def _score_size(problem: Problem, scores: Vector) -> float:
@@ -118,6 +121,13 @@ def _score_size(problem: Problem, scores: Vector) -> float:
     return problem.mean_of(
         lambda c: np.abs(loss.dual_candidate(scores[c], labels[c])) * (np.abs(scores[c]) + np.abs(labels[c]))
     )
+
+
+def _length_size(problem: Problem, weights: Vector, scores: Vector) -> float:
+    """The same where products x_j w_j cancel in a score: the mean of |φ′(z)|·‖x‖‖w‖."""
+    loss, labels, norms = problem.loss, problem.labels, problem.rows.squared_norms
+    mean = problem.mean_of(lambda c: np.abs(loss.dual_candidate(scores[c], labels[c])) * np.sqrt(norms[c]))
+    return mean * float(np.linalg.norm(weights))
 
 
 def _suggested(problem: Problem, scores: Vector) -> Vector:

@@ -19,7 +19,7 @@ import numpy as np, dualgap as dg
 rng = np.random.default_rng(0)
 X = rng.normal(size=(200, 5))
 y = np.sign(X[:, 0] + 0.1 * rng.normal(size=200))
-result = dg.solve(dg.Problem(X, y, "hinge", 1e-2), tol=1e-3)
+result = dg.solve(dg.Problem(X, y, "hinge", 1e-2), "sdca", tol=1e-3)
 assert result.status is dg.Status.CERTIFIED, result
 """
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         SOLVERS,
         Auto,
         BoxAscent,
+        Newton,
         Pegasos,
         ProjectedAscent,
         Solver,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         sufficient_updates,
     )
     from dualgap.trace import Record, Trace
+    from dualgap.workbench.races import Race, race
 
 try:
     __version__ = version("dualgap")
@@ -52,6 +54,7 @@ _HOMES = {
     "dualgap.certificate": ("Certificate", "certify"),
     "dualgap.run": ("Result", "Status", "solve"),
     "dualgap.trace": ("Record", "Trace"),
+    "dualgap.workbench.races": ("Race", "race"),
     "dualgap.losses": (
         "LOSSES",
         "Absolute",
@@ -73,6 +76,7 @@ _HOMES = {
         "SOLVERS",
         "Auto",
         "BoxAscent",
+        "Newton",
         "Pegasos",
         "ProjectedAscent",
         "Solver",

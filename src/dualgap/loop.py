@@ -270,7 +270,7 @@ class Loop:
         answer = self.output()
         broken = not (np.isfinite(answer.weights).all() and np.isfinite(answer.intercept))
         # An ascent's own duals are the best known; other solvers' are compared with those the scores suggest.
-        enough = np.inf if self.solver.is_ascent else self.limits.tol
+        enough = np.inf if self.solver.is_ascent or self.solver.suggests_its_duals else self.limits.tol
         judged = None if broken else certify(self.problem, *answer, enough=enough)
         if judged is None or judged.certificate.is_broken:
             if judged is None or not np.isfinite(judged.certificate.primal):

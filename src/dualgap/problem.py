@@ -170,11 +170,19 @@ class Problem:
             raise ValueError(
                 f"another loss for the same labels needs task {self.loss.task}, got {loss.name}; make a new Problem"
             )
-        other = object.__new__(Problem)
-        other.__dict__.update(
-            {k: v for k, v in self.__dict__.items() if k not in ("primal_at_zero", "baseline", "constant")}
-        )
+        other = self._copied(without=("primal_at_zero", "baseline", "constant"))
         other.loss = loss
+        return other
+
+    def with_rows(self, rows: Rows) -> Problem:
+        """The same labels, loss and strength on other rows, one for each of these."""
+        other = self._copied(without=("mean_squared_norm",))
+        other.rows = rows
+        return other
+
+    def _copied(self, without: tuple[str, ...]) -> Problem:
+        other = object.__new__(Problem)
+        other.__dict__.update({name: value for name, value in self.__dict__.items() if name not in without})
         return other
 
     def score(self, scores: Vector) -> float:

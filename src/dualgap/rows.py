@@ -17,6 +17,8 @@ Vector = NDArray[np.float64]
 
 # Rows are converted to float64 in blocks of about this many bytes: small against the data, large against the call.
 BLOCK_BYTES = 1 << 20
+# A product of a block with itself wants taller ones.
+GRAM_BLOCK_BYTES, GRAM_BLOCK_ROWS = 1 << 20, 256
 
 
 class DenseRows(NamedTuple):
@@ -64,7 +66,7 @@ class Rows:
             )
         return self
 
-    def blocks(self, small: bool = False) -> Iterator[tuple[slice, Any]]:
+    def blocks(self, small: bool = False, size: int | None = None) -> Iterator[tuple[slice, Any]]:
         """Blocks of rows as float64 matrices (NumPy or CSR), with the rows they hold.
 
         float64 data comes uncopied as one block, unless the caller is about to copy and asks for small ones.
@@ -74,7 +76,7 @@ class Rows:
         if values.dtype == np.float64 and not small:
             height = self.count
         else:
-            height = max(1, int(BLOCK_BYTES * self.count / max(8 * self.stored, 1)))
+            height = max(1, int((size or BLOCK_BYTES) * self.count / max(8 * self.stored, 1)))
         for begin in range(0, self.count, height):
             rows = slice(begin, min(begin + height, self.count))
             if isinstance(a, DenseRows):
@@ -115,6 +117,24 @@ class Rows:
             for columns, own in self.blocks(small=not self.is_sparse):
                 out[columns, rows] = own @ others
         return out
+
+    def weighted_gram(self, factors: Vector) -> tuple[Vector, Vector]:
+        """Σ c_i x_i x_iᵀ and Σ c_i x_i over rows whose factor c_i ≥ 0 is not zero, in blocks: no copy of X."""
+        out = np.zeros((self.dimension, self.dimension))
+        size = max(GRAM_BLOCK_BYTES, GRAM_BLOCK_ROWS * 8 * self.stored // self.count)
+        for rows, block in self.blocks(small=True, size=size):
+            kept = np.flatnonzero(factors[rows])
+            if not kept.size:
+                continue
+            roots = np.sqrt(factors[rows][kept])
+            part: Any = block[kept] if kept.size < block.shape[0] else block
+            if self.is_sparse:
+                part = _csr(part.data * np.repeat(roots, np.diff(part.indptr)), part.indices, part.indptr, part.shape)
+                out += (part.T @ part).toarray()
+            else:
+                part = part * roots[:, None]
+                out += part.T @ part
+        return out, self.combination(factors)
 
     def _squared_norms(self) -> Vector:
         out = np.empty(self.count)

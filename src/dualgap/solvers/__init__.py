@@ -6,6 +6,7 @@ from dualgap.solvers.asdca import ASDCA
 from dualgap.solvers.auto import Auto
 from dualgap.solvers.base import Answer, Solver
 from dualgap.solvers.box_ascent import BoxAscent
+from dualgap.solvers.newton import Newton
 from dualgap.solvers.pegasos import Pegasos
 from dualgap.solvers.projected_ascent import ProjectedAscent
 from dualgap.solvers.sdca import SDCA
@@ -14,7 +15,7 @@ from dualgap.solvers.subgradient import Subgradient
 from dualgap.solvers.theory import sufficient_updates
 
 SOLVERS: dict[str, type[Solver] | type[Auto]] = {
-    solver.name: solver for solver in (SDCA, ASDCA, Pegasos, SGD, Subgradient, ProjectedAscent, BoxAscent, Auto)
+    solver.name: solver for solver in (SDCA, ASDCA, Pegasos, SGD, Subgradient, ProjectedAscent, BoxAscent, Newton, Auto)
 }
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Answer",
     "Auto",
     "BoxAscent",
+    "Newton",
     "Pegasos",
     "ProjectedAscent",
     "Solver",

@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 from dualgap.problem import Problem
 from dualgap.solvers.base import Solver
+from dualgap.solvers.newton import Newton
 from dualgap.solvers.sdca import SDCA
 
 if TYPE_CHECKING:
     from dualgap.trace import Record
+
+
+# Up to so many columns (or rows) the products of a Newton step cost about as much as a few passes over the data.
+SMALL_SIDE = 512
 
 
 @dataclass(frozen=True)
@@ -23,4 +28,12 @@ class Auto:
 
     def choose(self, problem: Problem, records: Sequence[Record]) -> tuple[Solver, str]:
         """The solver to go on with, given what the records show so far."""
-        return SDCA(), "sdca: exact dual steps need no step size and handle every loss, weights and a free intercept"
+        count, dimension = problem.rows.count, problem.rows.dimension
+        side = min(count, dimension)
+        if side <= SMALL_SIDE:
+            what = "columns" if dimension <= count else "rows"
+            return Newton(), f"newton: with {side} {what} a second-order step costs little, on data of any scale"
+        return (
+            SDCA(),
+            f"sdca: {count} × {dimension} is too large for second-order steps, and dual steps need no step size",
+        )

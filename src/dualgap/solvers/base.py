@@ -49,6 +49,9 @@ class Solver(ABC):
     is_ascent: ClassVar[bool] = False
     """Whether D never falls, so that a D that no longer rises means float64 is exhausted."""
 
+    suggests_its_duals: ClassVar[bool] = False
+    """Whether its duals are already those its scores suggest, so that the judge need not look for them."""
+
     def __post_init__(self) -> None:
         self.one_of("output", OUTPUTS)
         if not (is_number(self.average_from) and 0.0 <= self.average_from < 1.0):

@@ -53,7 +53,13 @@ class Subgradient(Solver):
     def start(self, problem: Problem, warm: Answer | None) -> State:
         if warm is None:
             return State(
-                np.zeros(problem.rows.dimension), first_intercept(problem), np.zeros(problem.rows.count), 0, None, None, 0
+                np.zeros(problem.rows.dimension),
+                first_intercept(problem),
+                np.zeros(problem.rows.count),
+                0,
+                None,
+                None,
+                0,
             )
         duals = np.zeros(problem.rows.count) if warm.duals is None else warm.duals.copy()
         return State(warm.weights.copy(), warm.intercept, duals, 0, None, None, 0)

@@ -1,0 +1,41 @@
+"""Few rows, many columns: the same problem in as many columns as there are rows, and the way back.
+
+Every w(α) lies in the span of the rows. With X Xᵀ = Q Λ Qᵀ the rows of R = Q √Λ have the same products with each other as
+those of X, so w = Xᵀ Q Λ^(−½) u has the scores R u and the length of u.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import eigh
+
+from dualgap.problem import Problem
+from dualgap.rows import as_rows
+from dualgap.solvers.base import Vector
+
+# Eigenvalues below this part of the largest are rounding: the rows do not span those directions.
+SMALLEST_EIGENVALUE = 1e-14
+
+
+def reduced(problem: Problem) -> tuple[Problem, Vector | None]:
+    """The problem in at most n columns and the n × r matrix Q Λ^(−½) that leads back; itself where d ≤ n."""
+    if problem.rows.dimension <= problem.rows.count:
+        return problem, None
+    values, vectors = eigh(problem.rows.gram(), check_finite=False, driver="evd")
+    kept = values > SMALLEST_EIGENVALUE * max(float(values[-1]), np.finfo(np.float64).tiny)
+    if not kept.any():
+        kept[-1] = True  # rows of zeros: one column of zeros stands for all
+    roots = np.sqrt(np.maximum(values[kept], 0.0))
+    vectors = np.ascontiguousarray(vectors[:, kept])
+    back = vectors / np.where(roots > 0.0, roots, 1.0)
+    return problem.with_rows(as_rows(vectors * roots)), back
+
+
+def restored(problem: Problem, back: Vector | None, weights: Vector) -> Vector:
+    """The weights in the problem's own columns."""
+    return weights if back is None else problem.rows.combination(back @ weights)
+
+
+def lowered(problem: Problem, back: Vector | None, weights: Vector) -> Vector:
+    """The weights in the reduced columns: the part of them that the rows can see."""
+    return weights if back is None else back.T @ problem.rows.scores(weights)

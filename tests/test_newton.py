@@ -1,0 +1,132 @@
+"""Newton with continuation: exact where the loss is smooth, right on badly scaled data, and on few rows with many columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import dualgap as dg
+from dualgap.solvers import newton
+from dualgap.solvers.reduction import lowered, reduced, restored
+from examples import small_problem
+from independent import optimum
+
+SMOOTH = [name for name, loss in dg.LOSSES.items() if not loss().has_kink]
+
+
+@pytest.mark.parametrize("loss", list(dg.LOSSES))
+@pytest.mark.parametrize("intercept", [False, True])
+def test_it_reaches_the_independent_optimum(loss: str, intercept: bool) -> None:
+    problem = small_problem(loss, "csr", True, intercept)
+    result = dg.solve(problem, "newton", tol=1e-10, max_epochs=200)
+    assert result.status is dg.Status.CERTIFIED
+    best = optimum(problem)
+    assert abs(result.certificate.primal - best) <= 1e-8 * best
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+def test_smooth_losses_need_few_steps(loss: str) -> None:
+    result = dg.solve(small_problem(loss, "dense", True, True), "newton", tol=1e-12)
+    assert result.trace[-1].epoch <= (1 if loss == "squared" else 10)
+
+
+def test_raw_features_are_no_trouble() -> None:
+    """Unscaled breast cancer, where coordinate ascent is stuck after a thousand epochs."""
+    from sklearn.datasets import load_breast_cancer
+
+    X, y = load_breast_cancer(return_X_y=True)
+    problem = dg.Problem(X, y, "hinge", 1.0 / 569)
+    assert dg.solve(problem, "newton", tol=1e-8).status is dg.Status.CERTIFIED
+    assert dg.solve(problem, "sdca", tol=1e-2).status is dg.Status.EPOCHS_EXHAUSTED
+
+
+SCALES = {
+    "tiny": lambda X: X * 1e-6,
+    "huge": lambda X: X * 1e6,
+    "one column 1e8 times the others": lambda X: X * [1.0, 1e8, 1.0, 1.0],
+    "all columns equal": lambda X: np.repeat(X[:, :1], 4, axis=1),
+    "three rows": lambda X: X[:3],
+    "repeated rows": lambda X: np.repeat(X[:10], 6, axis=0),
+}
+
+
+@pytest.mark.parametrize("case", list(SCALES))
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "absolute", "squared"])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_badly_scaled_data(case: str, loss: str, intercept: bool) -> None:
+    rng = np.random.default_rng(2)
+    X = SCALES[case](rng.normal(size=(60, 4)))
+    y = np.resize([1.0, -1.0, 1.0, 1.0, -1.0], X.shape[0]) + (
+        rng.normal(size=X.shape[0]) if loss in ("absolute", "squared") else 0
+    )
+    result = dg.solve(dg.Problem(X, y, loss, 1.0 / X.shape[0], intercept=intercept), "newton", tol=1e-6)
+    assert result.status is dg.Status.CERTIFIED
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared_hinge"])
+def test_separable_classes_and_almost_no_penalty(loss: str) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 3))
+    y = np.sign(X[:, 0])
+    X[:, 0] += y
+    result = dg.solve(dg.Problem(X, y, loss, 1e-12 / 40), "newton", tol=1e-6)
+    assert result.status in (dg.Status.CERTIFIED, dg.Status.STALLED)
+    assert np.isfinite(result.certificate.gap)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "epsilon_insensitive"])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_few_rows_and_many_columns(form, loss: str, intercept: bool) -> None:
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(15, 80))
+    X[3], X[5] = 0.0, X[6]
+    y = np.resize([1.0, -1.0, -1.0], 15) if dg.LOSSES[loss].task == "classification" else rng.normal(size=15)
+    problem = dg.Problem(form(X), y, loss, 1e-2, intercept=intercept)
+    result = dg.solve(problem, "newton", tol=1e-9)
+    assert result.status is dg.Status.CERTIFIED
+    other = dg.solve(problem, "sdca", tol=1e-8, max_epochs=20_000)
+    assert result.certificate.primal == pytest.approx(other.certificate.primal, rel=1e-7)
+
+
+def test_the_way_to_fewer_columns_and_back() -> None:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(6, 20))
+    X[2] = X[1]
+    problem = dg.Problem(X, [1, -1, 1, -1, 1, -1], "hinge", 0.1)
+    inner, back = reduced(problem)
+    assert inner.rows.dimension == 5
+    np.testing.assert_allclose(inner.rows.gram(), X @ X.T, atol=1e-12)
+    u = rng.normal(size=5)
+    w = restored(problem, back, u)
+    np.testing.assert_allclose(X @ w, inner.rows.scores(u), atol=1e-12)
+    assert np.linalg.norm(w) == pytest.approx(np.linalg.norm(u))
+    np.testing.assert_allclose(lowered(problem, back, w), u, atol=1e-12)
+    narrow = dg.Problem(X.T, np.resize([1, -1], 20), "hinge", 0.1)
+    assert reduced(narrow) == (narrow, None)
+
+
+def test_a_warm_start_at_the_solution_costs_no_step() -> None:
+    problem = small_problem("hinge", "dense", True, True)
+    good = dg.solve(problem, "newton", tol=1e-8)
+    again = dg.solve(problem, "newton", tol=1e-7, start=good)
+    assert again.trace[-1].relative_gap <= 1e-7
+    assert again.trace[-1].epoch <= 60
+
+
+def test_too_many_columns_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(newton, "available_bytes", lambda: 100)
+    with pytest.raises(ValueError, match=r"newton needs .* GiB .* use sdca"):
+        dg.solve(small_problem("hinge"), "newton")
+
+
+def test_auto_takes_newton_where_one_side_is_small_and_says_so() -> None:
+    result = dg.solve(small_problem("hinge"))
+    assert result.solver == dg.Newton()
+    assert result.reason.startswith("newton: ")
+    rng = np.random.default_rng(0)
+    wide = sp.random(700, 900, 0.02, format="csr", rng=rng)
+    large = dg.solve(dg.Problem(wide, np.resize([1, -1], 700), "hinge", 1e-2), tol=1e-2)
+    assert large.solver == dg.SDCA()
+    assert large.reason.startswith("sdca: ")

@@ -16,6 +16,7 @@ from rich.console import Console
 
 from dualgap.cli import views
 from dualgap.cli.app import main
+from dualgap.cli.pace import Pace, roughly
 from dualgap.cli.screen import count, duration, make_console, score, small
 from dualgap.cli.standings import bounds, standings, verdict
 from dualgap.datasets import DATASETS
@@ -100,7 +101,9 @@ def test_the_race_without_arguments(tmp_path: Path) -> None:
         assert len(rows) == 4, "three runs and a row of the table"
         assert len(rows[-1]) <= 80
     assert any(line.startswith("sdca wins: it proved a relative gap of 1e-06") for line in lines)
-    assert lines[-1] == f"Results: {Path('dualgap-race-001') / 'results.jsonl'}"
+    assert lines[-2] == f"Results: {Path('dualgap-race-001') / 'results.jsonl'}"
+    assert lines[-1] == f"Page: {Path('dualgap-race-001') / 'race.html'}"
+    assert "<html" in (tmp_path / "dualgap-race-001" / "race.html").read_text(encoding="utf-8")[:500]
     finished = store.read(tmp_path / "dualgap-race-001" / "results.jsonl")
     assert len(finished) == 3 * len(DEFAULT_SOLVERS)
     assert {one.data["name"] for one in finished} == {"breast_cancer"}
@@ -163,6 +166,30 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path: Path) -> None:
     assert finished.settings["solver"] == "sdca"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent to a group of processes on Windows")
+def test_ctrl_c_ends_all_workers(tmp_path: Path) -> None:
+    arguments = ["race", "digits", "-s", "sdca", "-s", "pegasos", "--epochs", "1e9", "--tol", "1e-5", "--jobs", "2"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "dualgap", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        preexec_fn=hears_ctrl_c,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("sdca 1/3"):
+                os.killpg(process.pid, signal.SIGINT)
+                break
+        # Workers hold the same pipes: were one left, this would wait for it.
+        _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert re.fullmatch(r"dualgap: interrupted; \d+ finished runs? (is|are) kept", errors.strip()), errors
+    assert {run.settings["solver"] for run in store.read(tmp_path / "dualgap-race-001" / "results.jsonl")} == {"sdca"}
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -179,6 +206,8 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path: Path) -> None:
         (["race", "--test-size", "1.5"], "at least 0 and below 1"),
         (["race", "--tol", "nan"], "tol must be a finite number"),
         (["race", "--nonsense"], "No such option"),
+        (["race", "--jobs", "0"], "at least one job"),
+        (["race", "--threads", "-1"], "at least one job and one thread, got -1"),
         (["race", "--positive", "7"], "its labels are -1, 1"),
         (["race", "-s", "box_ascent", "--intercept"], "no solver can do this: box_ascent cannot fit a free intercept"),
         (["raec"], "Did you mean 'race'"),
@@ -400,5 +429,69 @@ def test_the_live_table_follows_every_run() -> None:
     race(plan, watcher=view)
     view.close()
     assert [lane.state for lane in view.lanes.values()] == ["out of epochs", "refused"]
-    assert view.lanes["sdca"].record.epoch == 9
-    assert "refused" in ESCAPE.sub("", paper.file.getvalue())
+    assert (view.lanes["sdca"].epoch, view.lanes["sdca"].done) == (9, 1)
+    shown = ESCAPE.sub("", paper.file.getvalue())
+    assert "refused" in shown
+    assert "1 of 1 runs" in shown
+
+
+def test_rivals_are_raced_and_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    code, shown, _ = called(capsys, "race", *QUICK, "-s", "sdca", "--loss", "logistic", "--rivals")
+    assert code == 0
+    assert re.search(r"^scikit-learn LogisticRegression +0\.", shown, re.MULTILINE)
+    assert re.search(r"^zeros +0\.693", shown, re.MULTILINE)
+    assert "scikit-learn LinearSVC: refused: scikit-learn LinearSVC does hinge, squared_hinge only" in shown
+    assert "scikit-learn LogisticRegression: certified, gap" in shown
+
+
+def test_a_terminal_shows_long_names_whole(tmp_path: Path) -> None:
+    code, drawn = run_in_terminal("race", *QUICK, "-s", "sdca", "--rivals", "--loss", "logistic", folder=tmp_path)
+    text = ESCAPE.sub("", drawn)
+    assert code == 0
+    assert "scikit-learn LogisticRegression" in text
+    assert max(len(line) for line in re.split(r"[\r\n]+", text)) <= 80
+
+
+def test_open_shows_the_page_in_the_browser(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    assert called(capsys, "race", *QUICK, "-s", "sdca", "-o", "here", "--open")[0] == 0
+    assert opened == [(tmp_path / "here" / "race.html").resolve().as_uri()]
+
+
+def test_many_runs_have_few_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    many = ["simulated(n=40, d=2)", "--epochs", "2", "--repeats", "50", "-s", "sdca", "-s", "sgd"]
+    code, shown, _ = called(capsys, "race", *many)
+    lines = [line for line in shown.splitlines() if " of 100 runs" in line]
+    assert code == 0
+    assert [line.split()[0] for line in lines if int(line.split()[0]) % 10 == 0] == [str(n) for n in range(10, 101, 10)]
+    assert len(lines) <= 15
+    assert re.match(r"50 of 100 runs, about \d+ s left; latest sgd 25/50: out of epochs, gap", lines[4])
+
+
+def test_the_pace_knows_what_is_left() -> None:
+    plan = Plan(data=("digits", "simulated"), solvers=("sdca", "sgd"), repeats=2)
+    pace = Pace(plan, jobs=2)
+    assert (pace.total, pace.each, pace.left()) == (8, 4, None)
+    assert pace.words() == "0 of 8 runs"
+    run = next(plan.heats()).runs[0]
+    pace.start(run)
+    pace.clock._created -= 10.0
+    pace.finish(run)
+    # Seven runs of ten seconds each, two at a time.
+    assert pace.left() == pytest.approx(35.0, abs=0.5)
+    assert pace.words() == "1 of 8 runs, about 35 s left"
+    pace.drop("sgd")
+    assert (pace.total, pace.left()) == (6, pytest.approx(25.0, abs=0.5))
+    pace.drop("sgd")
+    assert (pace.total, pace.left()) == (4, pytest.approx(15.0, abs=0.5))
+    assert [roughly(seconds) for seconds in (0.1, 59.4, 61, 601, 7205, 9000)] == [
+        "1 s",
+        "59 s",
+        "1 min 01 s",
+        "10 min",
+        "2.0 h",
+        "2.5 h",
+    ]

@@ -50,6 +50,13 @@ def test_spelling_does_not_change_an_id() -> None:
     assert [heat.runs[0].id for heat in one.heats()] == [heat.runs[0].id for heat in other.heats()]
 
 
+def test_what_is_asked_for_twice_is_run_once() -> None:
+    plan = Plan(data=("digits", "digits"), strengths=("0.01", "1e-2", "1/n", "1.0/n"), solvers=("sdca", "sgd", "sdca"))
+    ids = [run.id for heat in plan.heats() for run in heat.runs]
+    assert (plan.strengths, plan.solvers, len(ids)) == (("0.01", "1/n"), ("sdca", "sgd"), 12)
+    assert len(set(ids)) == len(ids)
+
+
 def test_every_solver_has_its_turn_before_any_has_a_second() -> None:
     plan = Plan(data=("digits", "simulated"), strengths=("0.1", "1/n"), solvers=("sdca", "sgd"), repeats=2, seed=5)
     heats = list(plan.heats())
@@ -137,7 +144,7 @@ def test_a_torn_last_line_is_dropped_and_said(tmp_path: Path, kept: int, caplog:
     assert path.read_bytes().startswith(whole)
 
 
-def test_a_torn_archive_gives_what_is_whole(tmp_path: Path) -> None:
+def test_a_torn_archive_gives_what_is_whole(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "results.jsonl.gz"
     for seed in range(3):
         store.append(tmp_path / store.FILE, some_run(seed))
@@ -146,6 +153,10 @@ def test_a_torn_archive_gives_what_is_whole(tmp_path: Path) -> None:
     noise = json.dumps({"format": 1, "noise": rng.random(20_000).tolist()}).encode()
     path.write_bytes(gzip.compress(lines + noise)[:-5_000])
     assert store.read(path) == [some_run(0), some_run(1), some_run(2)]
+    assert "is cut short" in caplog.text
+    path.write_bytes(gzip.compress(lines)[:8])
+    with pytest.raises(ValueError, match="holds no finished run"):
+        store.read(path)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +168,7 @@ def test_a_torn_archive_gives_what_is_whole(tmp_path: Path) -> None:
         ('{"half": ', "holds no finished run"),
         ("[1, 2]\n", "is not a run of dualgap"),
         ('{"format": 99, "anything": 1}\n', "newer dualgap"),
-        ('{"format": 1, "anything": 1}\n', "is not a run of dualgap"),
+        ('{"format": 1, "anything": 1}\n', "is not a run of dualgap, or not a whole one: it lacks run, settings"),
     ],
 )
 def test_other_files_are_refused_in_one_sentence(tmp_path: Path, content: str, words: str) -> None:
@@ -166,6 +177,84 @@ def test_other_files_are_refused_in_one_sentence(tmp_path: Path, content: str, w
     with pytest.raises(ValueError, match=words) as refusal:
         store.read(path)
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", store.REQUIRED)
+def test_a_run_that_lacks_a_field_says_which(tmp_path: Path, name: str) -> None:
+    path = tmp_path / store.FILE
+    store.append(path, some_run(0))
+    content = json.loads(path.read_text())
+    del content[name]
+    path.write_text(path.read_text() + json.dumps(content) + "\n")
+    with pytest.raises(ValueError, match=f"line 2 of .* is not a run of dualgap, or not a whole one: it lacks {name}$"):
+        store.read(path)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"settings": []},
+        {"settings": {}},
+        {"records": {"epoch": [1.0, 2.0], "gap": [1.0]}},
+        {"records": {"epoch": 3}},
+        {"records": None},
+        {"certificate": "good"},
+        {"status": None},
+    ],
+)
+def test_a_run_with_something_else_in_a_field_says_where(tmp_path: Path, wrong: dict[str, object]) -> None:
+    path = tmp_path / store.FILE
+    store.append(path, some_run(0))
+    path.write_text(json.dumps(json.loads(path.read_text()) | wrong) + "\n")
+    with pytest.raises(ValueError, match=f"holds something else than dualgap writes in {next(iter(wrong))}; it was"):
+        store.read(path)
+
+
+def test_lines_of_older_and_later_versions_are_read(tmp_path: Path) -> None:
+    path = tmp_path / store.FILE
+    store.append(path, some_run(0, weights=[1.0], intercept=0.5))
+    content = json.loads(path.read_text())
+    assert store.read(path)[0].weights == [1.0]
+    for name in ("weights", "intercept", "started", "machine", "versions"):
+        del content[name]
+    del content["settings"]["kind"]
+    path.write_text(json.dumps(content | {"a field of tomorrow": 1}) + "\n")
+    (finished,) = store.read(path)
+    assert (finished.weights, finished.intercept, finished.machine) == (None, None, {})
+
+
+def test_a_line_that_lost_only_its_end_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / store.FILE
+    store.append(path, some_run(0))
+    path.write_bytes(path.read_bytes()[:-1])
+    assert store.read(path) == [some_run(0)]
+    store.append(path, some_run(1))
+    assert store.read(path) == [some_run(0), some_run(1)]
+
+
+def test_what_is_resumed_is_mended_first(tmp_path: Path) -> None:
+    path = tmp_path / store.FILE
+    assert store.resume(path) == []
+    path.touch()
+    assert store.resume(path) == []
+    path.write_text('{"format": 1, "ru')
+    assert store.resume(path) == []
+    assert path.read_bytes() == b""
+    store.append(path, some_run(0))
+    whole = path.read_bytes()
+    path.write_bytes(whole + whole[:30])
+    assert store.resume(path) == [some_run(0)]
+    assert path.read_bytes() == whole
+    path.write_bytes(b"not json\n" + whole)
+    with pytest.raises(ValueError, match=r"line 1 of .* is not JSON"):
+        store.resume(path)
+
+
+def test_the_newest_folder_is_that_of_the_highest_number(tmp_path: Path) -> None:
+    for name in ("dualgap-race-002", "dualgap-race-010", "dualgap-race-1000", "dualgap-race-notes"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "dualgap-race-2000").touch()
+    assert store.newest_folder(tmp_path).name == "dualgap-race-1000"
 
 
 def test_missing_and_wrongly_named_files_are_refused(tmp_path: Path) -> None:

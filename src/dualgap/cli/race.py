@@ -1,34 +1,23 @@
-"""The command `race`: options in, a live race, a closing screen, and results on disk."""
+"""The command `race`: its options, their help, and which of them were typed."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-# What computes is imported inside the functions: help and refusals of options must not wait for it.
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.console import Console
-
-    from dualgap.cli.views import View
-    from dualgap.workbench.plan import Plan
-    from dualgap.workbench.runner import RaceResult
-
-# The end of a run where none is given: small data gets all its epochs, large data does not take all day.
-DEFAULT_EPOCHS, DEFAULT_SECONDS = 500.0, 10.0
-DEFAULT_STRENGTH = "0.01"
 
 # Typer keeps the line ends of a paragraph, so a paragraph is one line.
 HELP = (
     "Race solvers on the same problem, live, each judged by the same certificate.\n\n"
     "Without arguments, eight algorithms race on scikit-learn's breast cancer data. DATA is a name "
     '([bold]dualgap datasets[/] lists them), a spec such as [bold]"simulated(n=500, seed=3)"[/], or a file: '
-    ".svm/.libsvm, .csv, .npz, also .csv.gz and .svm.gz. The results go to a new numbered folder; nothing is "
-    "overwritten. Exit codes: 0, 2 for bad input, 130 for Ctrl-C."
+    ".svm/.libsvm, .csv, .npz, also .csv.gz and .svm.gz. Results, settings (race.toml) and a page (race.html) go to a "
+    "new numbered folder; nothing is overwritten.\n\n"
+    "[bold]--resume[/] goes on in the newest such folder, or in -o DIR, with the settings kept there: finished runs are "
+    "never run again. More data, strengths, solvers, repeats and jobs may be asked for; other settings than those of "
+    "the finished runs are refused.\n\n"
+    "Exit codes: 0, 2 for bad input, 130 for Ctrl-C, which keeps what is finished."
 )
 EPILOG = """Examples:
 
@@ -36,9 +25,11 @@ dualgap race
 
 dualgap race digits -s sdca -s "pegasos(batch_size=8)" --seconds 2
 
-dualgap race wine.csv --positive 2 --loss logistic --strength 1/n
+dualgap race wine.csv --positive 2 --loss logistic --strength 1/n --rivals
 
-dualgap race houses.csv --target price --loss huber --repeats 5
+dualgap race houses.csv --target price --loss huber --repeats 100 --jobs 2
+
+dualgap race --config race.toml --open
 """
 
 
@@ -73,10 +64,35 @@ def race(
     ] = 0.2,
     repeats: Annotated[int, typer.Option(metavar="N", help="Runs per solver, with seeds SEED, SEED + 1, …")] = 3,
     seed: Annotated[int, typer.Option(metavar="N", help="Decides the split and all random draws.")] = 0,
+    rivals: Annotated[
+        bool,
+        typer.Option(
+            "--rivals",
+            help="Race other packages too, those of scikit-learn, liblinear-multicore, snapml and skglm that are "
+            "installed, and the zero weights. A rival is fitted at one tolerance of its own after the other, "
+            "in --seconds (default: 10) for all.",
+        ),
+    ] = False,
+    jobs: Annotated[
+        int,
+        typer.Option(metavar="N", help="Runs at the same time, in N processes. One keeps the clocks fair."),
+    ] = 1,
+    threads: Annotated[
+        int, typer.Option(metavar="N", help="Threads a run may use for matrix products (BLAS, OpenMP).")
+    ] = 1,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help='Read options from a TOML file such as a race.toml: solver = ["sdca", "sgd"], repeats = 100. '
+            "Options given here win.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("-o", "--out", metavar="DIR", help="Folder for the results. (default: a new numbered one)"),
     ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a race that was ended before its time.")] = False,
     target: Annotated[
         str | None,
         typer.Option(metavar="COL", help="Target column of a csv file, by name or position. (default: the last)"),
@@ -97,125 +113,17 @@ def race(
     ] = None,
     parquet: Annotated[bool, typer.Option("--parquet", help="Write results.parquet too (needs the extra io).")] = False,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the closing screen as an SVG picture.")] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in the browser at the end.")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but the results file's name.")] = False,
 ) -> None:
     """Race solvers on the same problem, and say who won."""
-    from dualgap.cli.screen import make_console
-    from dualgap.workbench import store
-    from dualgap.workbench.plan import DEFAULT_SOLVERS, Plan
-    from dualgap.workbench.runner import race as run_race
+    # What computes is imported here: help and refusals of options must not wait for it.
+    from dualgap.cli.racing import carry_out
 
-    if epochs is None and seconds is None:
-        epochs, seconds = DEFAULT_EPOCHS, DEFAULT_SECONDS
-    plan = Plan(
-        data=_data_texts(data or ["breast_cancer"]),
-        loss=_loss_text(loss),
-        strengths=tuple(dict.fromkeys(strength or [DEFAULT_STRENGTH])),
-        solvers=_solver_texts(solver or DEFAULT_SOLVERS),
-        epochs=epochs,
-        seconds=seconds,
-        tol=tol,
-        test_size=test_size,
-        repeats=repeats,
-        seed=seed,
-        intercept=intercept,
-        standardize=standardize,
-        target=target,
-        positive=tuple(positive or ()),
-    )
-    if parquet:
-        store.check_parquet()
-    if svg is not None and svg.exists():
-        raise ValueError(f"{str(svg)!r} exists already, and nothing is overwritten; choose another name")
-    quiet = quiet or context.obj == "quiet"
-    console = make_console()
-    folder = store.new_folder(Path()) if out is None else store.claim_folder(out)
-    results = folder / store.FILE
-    view = None if quiet else _view(console, plan)
-    try:
-        outcome = run_race(plan, results, view)
-    finally:
-        if view is not None:
-            view.close()
-        if not any(folder.iterdir()):
-            folder.rmdir()  # nothing was finished, so nothing is left behind
-    if parquet and outcome.runs:
-        store.write_parquet(folder / "results.parquet", outcome.runs)
-    refusals = [sentence for heat in outcome.heats for sentence in heat.refusals.values()]
-    if not outcome.runs and refusals and not outcome.interrupted:
-        raise ValueError(f"no solver can do this: {refusals[0]}")
-    if not quiet:
-        _closing_screen(console, outcome, plan)
-    if outcome.runs:
-        console.print(str(results) if quiet else f"Results: {results}", soft_wrap=True, markup=False)
-    if svg is not None:
-        _save_picture(svg, view, outcome, plan)
-    if outcome.interrupted:
-        number = len(outcome.runs)
-        kept = f"{number} finished run{'s are' if number > 1 else ' is'} kept" if number else "no run was finished"
-        typer.echo(f"dualgap: interrupted; {kept}", err=True)
-        raise typer.Exit(130)
-
-
-def _data_texts(texts: Sequence[str]) -> tuple[str, ...]:
-    from dualgap.datasets import title
-
-    return tuple(dict.fromkeys(title(text) for text in texts))
-
-
-def _loss_text(text: str) -> str:
-    from dualgap import spec
-    from dualgap.losses import LOSSES
-
-    return spec.text_of(spec.build(text, LOSSES, "loss"))
-
-
-def _solver_texts(texts: Sequence[str]) -> tuple[str, ...]:
-    from dualgap import spec
-    from dualgap.solvers import SOLVERS
-
-    return tuple(dict.fromkeys(spec.text_of(spec.build(text, SOLVERS, "solver")) for text in texts))
-
-
-def _view(console: Console, plan: Plan) -> View:
-    from dualgap.cli.views import LiveView, PlainView
-
-    return LiveView(console, plan) if console.is_terminal else PlainView(console, plan)
-
-
-def _save_picture(path: Path, view: View | None, outcome: RaceResult, plan: Plan) -> None:
-    """The last frame of the live view, where there was one, and the closing screen, as an SVG picture."""
-    import io
-
-    from rich._export_format import CONSOLE_SVG_FORMAT
-    from rich.console import Console
-
-    from dualgap.cli.views import LiveView
-
-    paper = Console(record=True, file=io.StringIO(), width=80, force_terminal=True, highlight=False)
-    if isinstance(view, LiveView):
-        paper.print(view.frame())
-    _closing_screen(paper, outcome, plan)
-    # Rich's picture would fetch its font from a network; the fonts of whoever looks at it do as well.
-    offline = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
-    paper.save_svg(str(path), title="dualgap race", code_format=offline)
-
-
-def _closing_screen(console: Console, outcome: RaceResult, plan: Plan) -> None:
-    """Per heat: what was raced, the table, the refusals, the winner, and what is proven."""
-    from rich.text import Text
-
-    from dualgap.cli.screen import show
-    from dualgap.cli.standings import bounds, heading, table, verdict
-
-    for heat in outcome.heats:
-        if len(outcome.heats) > 1:
-            console.print(heading(heat.heat, heat.data, heat.strength, plan))
-        console.print()
-        show(console, table(heat))
-        console.print()
-        # Lines in a pipe have told the refusals already.
-        for solver, sentence in heat.refusals.items() if console.is_terminal else ():
-            console.print(Text(f"{solver}: refused: {sentence}", style="red"))
-        console.print(Text(verdict(heat, plan.tol), style="bold"))
-        console.print(Text(bounds(heat.runs)))
+    options = {"open" if name == "open_page" else name: value for name, value in context.params.items()}
+    typed = {
+        "open" if name == "open_page" else name
+        for name in context.params
+        if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+    }
+    carry_out(options, typed, quiet=quiet or context.obj == "quiet")

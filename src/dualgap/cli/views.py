@@ -13,26 +13,31 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from dualgap.cli.pace import Pace
 from dualgap.cli.screen import count, duration, score, small
 from dualgap.cli.standings import ENDINGS, heading
 from dualgap.trace import Record
 from dualgap.workbench.plan import Heat, Plan, Run
-from dualgap.workbench.runner import Watcher
 from dualgap.workbench.store import FinishedRun
+from dualgap.workbench.watching import Watcher
 
 # Reading kernels from the cache takes milliseconds; only a wait longer than this is compilation, and worth a word.
 PATIENCE = 0.6
 COMPILING = "compiling kernels, once"
-BAR_WIDTH = 26
+BAR_WIDTH, SHORT_BAR, LONG_NAME = 26, 14, 22
 SMALLEST_TOL = 1e-12  # a bar needs an end even where tol is 0
+# Up to so many runs have a line each in a pipe; of more, a line for every tenth, and one after so many silent seconds.
+FEW_RUNS = 60
+SILENCE = 15.0
 
 
 class View(Watcher):
-    """What both views share: the word about compilation, said only when it really takes place."""
+    """What both views share: the pace, and the word about compilation, said only when it really takes place."""
 
-    def __init__(self, console: Console, plan: Plan) -> None:
+    def __init__(self, console: Console, plan: Plan, jobs: int = 1) -> None:
         self.console = console
         self.plan = plan
+        self.pace = Pace(plan, jobs)
         self._timer: threading.Timer | None = None
 
     def preparing(self, solver: str) -> None:
@@ -51,17 +56,38 @@ class View(Watcher):
     def compiling(self, solver: str) -> None:
         """Kernels are being compiled for `solver`."""
 
+    def already(self, run: Run, finished: FinishedRun) -> None:
+        """Found on disk, so not waited for."""
+        self.pace.count(run.solver)
+
+    def refused(self, solver: str, sentence: str) -> None:
+        """Its runs of this heat will not come; in another it may say otherwise."""
+        self.ready()
+        self.pace.drop(solver)
+
+    def started(self, run: Run) -> None:
+        """Preparation is over."""
+        self.ready()
+        self.pace.start(run)
+
+    def finished(self, run: Run, finished: FinishedRun) -> None:
+        """One more."""
+        self.pace.finish(run)
+
     def close(self) -> None:
         """The race is over."""
         self.ready()
 
 
 class PlainView(View):
-    """One line per finished run, for pipes and files."""
+    """One line per finished run, for pipes and files; of many runs, a line for every tenth of them."""
 
-    def __init__(self, console: Console, plan: Plan) -> None:
-        super().__init__(console, plan)
+    def __init__(self, console: Console, plan: Plan, jobs: int = 1) -> None:
+        super().__init__(console, plan, jobs)
         self._said_compiling = False
+        self._tenths = 0
+        self._spoke = 0.0
+        self._found = 0
 
     def loaded(self, heat: Heat, data: dict[str, Any], strength: float) -> None:
         """Head the lines of a heat."""
@@ -73,23 +99,49 @@ class PlainView(View):
             self._said_compiling = True
             self.console.print(f"{COMPILING} …")
 
-    def started(self, run: Run) -> None:
-        """Preparation is over."""
-        self.ready()
+    def already(self, run: Run, finished: FinishedRun) -> None:
+        """Counted here, said in one line when the next run starts."""
+        super().already(run, finished)
+        self._found += 1
 
     def refused(self, solver: str, sentence: str) -> None:
         """The refusal as it came."""
-        self.ready()
+        super().refused(solver, sentence)
         self.console.print(Text(f"{solver}: refused: {sentence}"))
 
+    def started(self, run: Run) -> None:
+        """Say first what was there before."""
+        super().started(run)
+        self._say_found()
+
+    def close(self) -> None:
+        """Perhaps all was there before."""
+        super().close()
+        self._say_found()
+
+    def _say_found(self) -> None:
+        if self._found:
+            self.console.print(f"{self._found:,} finished run{'s' if self._found > 1 else ''} found and kept")
+            self._found = 0
+
     def finished(self, run: Run, finished: FinishedRun) -> None:
-        """Ending, gap, epochs and time of a run."""
+        """Ending, gap, epochs and time of a run; of many, where the race stands."""
+        super().finished(run, finished)
+        if self.pace.total <= FEW_RUNS:
+            self.console.print(self._line(run, finished))
+            return
+        tenths, now = 10 * self.pace.done // self.pace.total, self.pace.clock.elapsed()
+        if tenths > self._tenths or now - self._spoke > SILENCE:
+            self._tenths, self._spoke = tenths, now
+            self.console.print(Text(f"{self.pace.words()}; latest {self._line(run, finished)}"))
+
+    def _line(self, run: Run, finished: FinishedRun) -> Text:
         repeat = f" {run.seed - self.plan.seed + 1}/{self.plan.repeats}" if self.plan.repeats > 1 else ""
         ending = ENDINGS.get(finished.status, (finished.status.lower(), ""))[0]
         tested = "" if finished.last("test_score") is None else f", test {score(finished.last('test_score'))}"
-        gap, epochs = small(finished.certificate["relative_gap"]), count(finished.last("epoch"))
-        spent = duration(finished.last("seconds"))
-        self.console.print(Text(f"{run.solver}{repeat}: {ending}, gap {gap}, {epochs} epochs, {spent}{tested}"))
+        epochs = "" if finished.last("epoch") is None else f"{count(finished.last('epoch'))} epochs, "
+        gap, spent = small(finished.certificate["relative_gap"]), duration(finished.last("seconds"))
+        return Text(f"{run.solver}{repeat}: {ending}, gap {gap}, {epochs}{spent}{tested}")
 
 
 @dataclass
@@ -98,15 +150,21 @@ class Lane:
 
     state: str = "waiting"
     color: str = "dim"
-    record: Record | None = None
-    turn: int = 0
+    gap: float | None = None
+    epoch: float | None = None
+    test_score: float | None = None
+    done: int = 0
+
+    def look(self, gap: float | None, epoch: float | None, test_score: float | None) -> None:
+        """The newest numbers are the ones shown."""
+        self.gap, self.epoch, self.test_score = gap, epoch, test_score
 
 
 class LiveView(View):
-    """A row per solver: how far the gap has come on a log scale, the gap, the epoch, the test score."""
+    """A row per solver: how far the gap has come on a log scale, the gap, the epoch, the test score, its runs done."""
 
-    def __init__(self, console: Console, plan: Plan) -> None:
-        super().__init__(console, plan)
+    def __init__(self, console: Console, plan: Plan, jobs: int = 1) -> None:
+        super().__init__(console, plan, jobs)
         self.decades = max(1.0, -math.log10(max(plan.tol, SMALLEST_TOL)))
         self.lanes: dict[str, Lane] = {}
         self.title: Text = Text()
@@ -134,31 +192,43 @@ class LiveView(View):
 
     def refused(self, solver: str, sentence: str) -> None:
         """Mark the lane; the sentence follows below the closing table."""
-        self.ready()
+        super().refused(solver, sentence)
         self.lanes[solver] = Lane("refused", "red")
+
+    def already(self, run: Run, finished: FinishedRun) -> None:
+        """A lane starts from where it was left."""
+        super().already(run, finished)
+        self._show(run, finished)
 
     def started(self, run: Run) -> None:
         """The lane is running."""
-        self.ready()
+        super().started(run)
         self._rest()
         lane = self.lanes[run.solver]
-        lane.state, lane.color, lane.record = "running", "cyan", None
-        lane.turn += 1
+        lane.state, lane.color = "running", "cyan"
+        if run.kind == "solver":
+            lane.look(None, None, None)
 
     def _rest(self) -> None:
         """Whoever was getting ready now waits for its turn."""
         for lane in self.lanes.values():
-            if lane.record is None and lane.state in ("getting ready", COMPILING):
+            if lane.gap is None and lane.state in ("getting ready", COMPILING):
                 lane.state, lane.color = "ready", "dim"
 
     def recorded(self, run: Run, record: Record) -> None:
         """The newest record is the one shown."""
-        self.lanes[run.solver].record = record
+        self.lanes[run.solver].look(record.relative_gap, record.epoch, record.test_score)
 
     def finished(self, run: Run, finished: FinishedRun) -> None:
         """Color the lane by how the run ended."""
+        super().finished(run, finished)
+        self._show(run, finished)
+
+    def _show(self, run: Run, finished: FinishedRun) -> None:
         lane = self.lanes[run.solver]
         lane.state, lane.color = ENDINGS.get(finished.status, (finished.status.lower(), "yellow"))
+        lane.look(finished.certificate["relative_gap"], finished.last("epoch"), finished.last("test_score"))
+        lane.done += 1
 
     def close(self) -> None:
         """Take the live table away; the closing table comes instead."""
@@ -171,34 +241,31 @@ class LiveView(View):
         """The table as it is now."""
         table = Table(box=None, padding=(0, 1, 0, 0), header_style="dim")
         table.add_column("solver", no_wrap=True)
-        table.add_column(f"gap closed, 1 to {10**-self.decades:.0e}", width=BAR_WIDTH, no_wrap=True)
+        # The names of rivals are long, and 80 columns are not many.
+        width = BAR_WIDTH if max(map(len, self.lanes), default=0) <= LONG_NAME else SHORT_BAR
+        scale = f", 1 to {10**-self.decades:.0e}" if width == BAR_WIDTH else ""
+        table.add_column(f"gap closed{scale}", width=width, no_wrap=True)
         for name in ("rel gap", "epoch", self.test_heading):
             table.add_column(name, justify="right", no_wrap=True, min_width=6)
         if self.plan.repeats > 1:
-            table.add_column("run", justify="right", no_wrap=True)
+            table.add_column("done", justify="right", no_wrap=True)
         for solver, lane in self.lanes.items():
-            turn = [f"{lane.turn}/{self.plan.repeats}"] if self.plan.repeats > 1 else []
-            if lane.record is None:
+            turn = [f"{lane.done}/{self.plan.repeats}" if lane.state != "refused" else ""]
+            turn = turn if self.plan.repeats > 1 else []
+            if lane.gap is None:
                 table.add_row(Text(solver), Text(lane.state, style=lane.color), "", "", "", *turn)
                 continue
             table.add_row(
                 Text(solver),
-                self._bar(lane),
-                Text(small(lane.record.relative_gap), style=lane.color),
-                count(math.floor(lane.record.epoch)),
-                score(lane.record.test_score),
+                self._bar(lane.gap, lane.color, width),
+                Text(small(lane.gap), style=lane.color),
+                "–" if lane.epoch is None else count(math.floor(lane.epoch)),
+                score(lane.test_score),
                 *turn,
             )
-        return Group(self.title, "", table)
+        return Group(self.title, "", table, "", Text(self.pace.words(), style="dim"))
 
-    def _bar(self, lane: Lane) -> ProgressBar:
-        gap = lane.record.relative_gap if lane.record is not None else 1.0
+    def _bar(self, gap: float, color: str, width: int) -> ProgressBar:
         come = -math.log10(gap) if gap > 0 else self.decades
         done = min(self.decades, max(0.0, come)) if math.isfinite(come) else 0.0
-        return ProgressBar(
-            total=self.decades,
-            completed=done,
-            width=BAR_WIDTH,
-            complete_style=lane.color,
-            finished_style=lane.color,
-        )
+        return ProgressBar(total=self.decades, completed=done, width=width, complete_style=color, finished_style=color)

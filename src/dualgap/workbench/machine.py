@@ -28,11 +28,17 @@ def versions() -> dict[str, str]:
     """Python and the packages that take part in the arithmetic, read from their metadata without importing them."""
     found = {"dualgap": dualgap.__version__, "python": platform.python_version()}
     for package in PACKAGES:
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found[package] = "not installed"
+        found |= version_of(package)
     return found
+
+
+@functools.cache
+def version_of(package: str) -> dict[str, str]:
+    """A package and its version, or the word that it is not installed."""
+    try:
+        return {package: metadata.version(package)}
+    except metadata.PackageNotFoundError:
+        return {package: "not installed"}
 
 
 def _processor() -> str:

@@ -1,11 +1,12 @@
-"""Plans: a race as a frozen description, and the single runs it consists of, each with an id that says its settings."""
+"""Plans: a race as a frozen description, the single runs it consists of, and the command that repeats it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -41,6 +42,7 @@ class Run:
     standardize: bool | None = None
     target: str | None = None
     positive: tuple[str, ...] = ()
+    kind: str = "solver"  # or "rival"
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -50,7 +52,9 @@ class Run:
     @property
     def id(self) -> str:
         """A short hash of the settings: equal settings, equal id, on every machine."""
-        text = json.dumps(self.settings, sort_keys=True, separators=(",", ":"))
+        # The kind follows from the name: no rival is spelled like a solver.
+        named = {name: value for name, value in self.settings.items() if name != "kind"}
+        text = json.dumps(named, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
@@ -65,7 +69,7 @@ class Heat:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to race: data sets × strengths × solvers × repeats. Texts are specs in their shortest spelling."""
+    """What to race: data sets × strengths × (solvers and rivals) × repeats. Texts are specs in their shortest spelling."""
 
     data: tuple[str, ...] = ("breast_cancer",)
     loss: str = "hinge"
@@ -81,6 +85,7 @@ class Plan:
     standardize: bool | None = None
     target: str | None = None
     positive: tuple[str, ...] = ()
+    rivals: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not (self.data and self.strengths and self.solvers):
@@ -100,6 +105,11 @@ class Plan:
             raise ValueError(f"a seed must be at least 0, got {self.seed}")
         for text in self.strengths:
             strength_of(text, rows=1)
+        # What is asked for twice is run once, whatever its spelling: no two runs of a race have the same id.
+        for name, texts in (("strengths", map(strength_text, self.strengths)), ("data", self.data)):
+            object.__setattr__(self, name, tuple(dict.fromkeys(texts)))
+        for name in ("solvers", "rivals"):
+            object.__setattr__(self, name, tuple(dict.fromkeys(getattr(self, name))))
 
     def heats(self) -> Iterator[Heat]:
         """The competitions one after the other; inside each, every solver has its turn before any has a second.
@@ -107,11 +117,23 @@ class Plan:
         A noisy minute of the machine so falls on all solvers alike. Repeat r runs with seed + r, on the same split.
         """
         for data in self.data:
-            for strength in map(strength_text, self.strengths):
-                turns = [(repeat, solver) for repeat in range(self.repeats) for solver in self.solvers]
-                yield Heat(data, strength, tuple(self._run(data, strength, solver, r) for r, solver in turns))
+            for strength in self.strengths:
+                names = [(name, "solver") for name in self.solvers] + [(name, "rival") for name in self.rivals]
+                turns = [(name, kind, repeat) for repeat in range(self.repeats) for name, kind in names]
+                yield Heat(data, strength, tuple(self._run(data, strength, *turn) for turn in turns))
 
-    def _run(self, data: str, strength: str, solver: str, repeat: int) -> Run:
+    def check_goes_on(self, runs: Iterable[Any]) -> None:
+        """Refuse to add to finished runs that were made under other settings; other solvers and data are welcome."""
+        wanted = next(self.heats()).runs[0].settings
+        for finished in runs:
+            for name in _SHARED:
+                if finished.settings.get(name) != wanted[name]:
+                    raise ValueError(
+                        f"the finished runs have {name.removeprefix('split_')} {finished.settings.get(name)}, got "
+                        f"{wanted[name]}; resume with their settings, or choose another folder with -o"
+                    )
+
+    def _run(self, data: str, strength: str, solver: str, kind: str, repeat: int) -> Run:
         return Run(
             data=data,
             loss=self.loss,
@@ -128,6 +150,7 @@ class Plan:
             standardize=self.standardize,
             target=self.target,
             positive=self.positive,
+            kind=kind,
         )
 
 
@@ -147,3 +170,56 @@ def strength_of(text: str, rows: int) -> float:
     if (slash and letter != "n") or not (math.isfinite(strength) and strength > 0):
         raise ValueError(f"a strength is a number above 0 or a multiple of 1/n such as 1/n, got {text!r}")
     return strength / rows if slash else strength
+
+
+# What all runs of one command have in common.
+_SHARED = (
+    "loss",
+    "epochs",
+    "seconds",
+    "tol",
+    "test_size",
+    "split_seed",
+    "intercept",
+    "standardize",
+    "target",
+    "positive",
+)
+
+
+def command_of(runs: Iterable[Any]) -> str:
+    """The shell command that repeats these finished runs; a line for each where they come from several races."""
+    races: dict[str, list[Mapping[str, Any]]] = {}
+    for finished in runs:
+        shared = json.dumps([finished.settings.get(name) for name in _SHARED])
+        threads = (getattr(finished, "machine", None) or {}).get("threads", 1)
+        races.setdefault(shared, []).append({**finished.settings, "threads": threads})
+    return "\n".join(map(_command, races.values()))
+
+
+def _command(settings: list[Mapping[str, Any]]) -> str:
+    """One race as it is typed; every number is written out, so that other defaults of a later version change nothing."""
+    first = settings[0]
+    contenders = [one for one in settings if one.get("kind", "solver") == "solver"]
+    words = ["dualgap", "race", *dict.fromkeys(str(one["data"]) for one in settings)]
+    for name, values in (
+        ("-s", [one["solver"] for one in contenders]),
+        ("--strength", [one["strength"] for one in settings]),
+        ("--positive", first.get("positive") or []),
+    ):
+        for value in dict.fromkeys(values):
+            words += [name, str(value)]
+    for name in ("loss", "epochs", "seconds", "tol", "test_size", "target"):
+        if first.get(name) is not None:
+            words += [f"--{name.replace('_', '-')}", _typed(first[name])]
+    words += ["--repeats", str(len({one.get("seed") for one in settings})), "--seed", str(first.get("split_seed", 0))]
+    words += ["--intercept"] if first.get("intercept") else []
+    if first.get("standardize") is not None:
+        words.append("--standardize" if first["standardize"] else "--no-standardize")
+    words += ["--threads", str(first["threads"])] if first["threads"] != 1 else []
+    words += ["--rivals"] if len(contenders) < len(settings) else []
+    return shlex.join(words)
+
+
+def _typed(value: Any) -> str:
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)

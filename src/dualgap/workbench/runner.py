@@ -2,49 +2,21 @@
 
 from __future__ import annotations
 
-import datetime
+import functools
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from dualgap.result import Status
+from dualgap.workbench import store
+from dualgap.workbench.contest import Contest, prepared_data
+from dualgap.workbench.plan import Heat, Plan, Run
+from dualgap.workbench.pool import Pool
+from dualgap.workbench.watching import Watcher
 
-from dualgap import spec
-from dualgap.datasets import Dataset, for_task, load, split
-from dualgap.losses import LOSSES
-from dualgap.problem import Problem
-from dualgap.run import Result, Status, solve
-from dualgap.solvers import SOLVERS
-from dualgap.solvers.auto import Auto
-from dualgap.trace import Record
-from dualgap.workbench import machine, store
-from dualgap.workbench.plan import Heat, Plan, Run, strength_of
-
-# Curves of long runs need not show every epoch; but tol is tested at records, so these must not be far apart.
-ENOUGH_RECORDS = 1000
-SPARSEST_RECORDS = 20.0
-
-
-class Watcher:
-    """Hears what happens in a race. Every method does nothing here; a view overrides what it wants to show."""
-
-    def loaded(self, heat: Heat, data: dict[str, Any], strength: float) -> None:
-        """The data of a heat is in memory and its problem stands."""
-
-    def preparing(self, solver: str) -> None:
-        """The kernels of a solver are being compiled, or read from the cache."""
-
-    def refused(self, solver: str, sentence: str) -> None:
-        """A solver cannot do this problem, and says why."""
-
-    def started(self, run: Run) -> None:
-        """A run begins."""
-
-    def recorded(self, run: Run, record: Record) -> None:
-        """A run was looked at."""
-
-    def finished(self, run: Run, finished: store.FinishedRun) -> None:
-        """A run ended by itself, or by Ctrl-C."""
+__all__ = ["HeatResult", "RaceResult", "Watcher", "prepared_data", "race"]
 
 
 @dataclass
@@ -71,110 +43,107 @@ class RaceResult:
         return [finished for heat in self.heats for finished in heat.runs]
 
 
-def race(plan: Plan, results: Path | None = None, watcher: Watcher | None = None) -> RaceResult:
-    """Carry out the plan. Ctrl-C ends it with what there is; a run cut short is not counted as finished."""
-    watcher = watcher or Watcher()
+def race(
+    plan: Plan,
+    results: Path | None = None,
+    watcher: Watcher | None = None,
+    *,
+    jobs: int = 1,
+    threads: int = 1,
+    done: Iterable[store.FinishedRun] = (),
+) -> RaceResult:
+    """Carry out the plan. Ctrl-C ends it with what there is; a run cut short is not counted as finished.
+
+    With `jobs` above 1 runs go on in so many processes at once: quicker, but the clocks then disturb each other.
+    Each run may use `threads` threads of BLAS and OpenMP. Runs in `done` are taken as they are and not run again.
+    """
+    if jobs < 1 or threads < 1:
+        raise ValueError(
+            f"a race needs at least one job and one thread, got {min(jobs, threads)}; leave it out for one"
+        )
     gathered = RaceResult()
+    known = {finished.run: finished for finished in done}
+    jobs = min(jobs, sum(run.id not in known for heat in plan.heats() for run in heat.runs))
     try:
-        for heat in plan.heats():
-            if not _race_heat(heat, results, watcher, gathered):
-                gathered.interrupted = True
-                break
+        with ExitStack() as closing:
+            pool = closing.enter_context(Pool(jobs, threads)) if jobs > 1 else None
+            for heat in plan.heats():
+                if not _race_heat(heat, known, results, watcher or Watcher(), gathered, threads, pool):
+                    gathered.interrupted = True
+                    break
     except KeyboardInterrupt:
         gathered.interrupted = True
     return gathered
 
 
-def _race_heat(heat: Heat, results: Path | None, watcher: Watcher, gathered: RaceResult) -> bool:
+def _race_heat(
+    heat: Heat,
+    known: dict[str, store.FinishedRun],
+    results: Path | None,
+    watcher: Watcher,
+    gathered: RaceResult,
+    threads: int,
+    pool: Pool | None,
+) -> bool:
     """Run one heat, adding to `gathered` as it goes; False where it was interrupted."""
-    first = heat.runs[0]
-    dataset = prepared_data(first)
-    strength = strength_of(first.strength, dataset.shape[0])
-    problem = Problem(dataset.X, dataset.y, loss=first.loss, strength=strength, intercept=first.intercept)
-    here = HeatResult(heat, _facts(dataset, problem.loss.task), strength)
+    contest = Contest(heat.runs[0], threads)
+    here = HeatResult(heat, contest.data, contest.strength)
     gathered.heats.append(here)
-    watcher.loaded(heat, here.data, strength)
-    for solver in dict.fromkeys(run.solver for run in heat.runs):
-        try:
-            ready = spec.build(solver, SOLVERS, "solver")
-            if isinstance(ready, Auto):
-                ready, _ = ready.choose(problem, ())
-            ready.check(problem)
-            watcher.preparing(solver)
-            ready.prepare(problem)
-        except ValueError as refusal:
-            here.refusals[solver] = str(refusal)
-            watcher.refused(solver, str(refusal))
+    watcher.loaded(heat, here.data, here.strength)
+    place = {run.id: number for number, run in enumerate(heat.runs)}
     for run in heat.runs:
-        if run.solver in here.refusals:
-            continue
-        finished = _finish(run, problem, dataset, here, watcher)
-        interrupted = finished.status == Status.INTERRUPTED.name
-        if not interrupted:
-            here.runs.append(finished)
-            if results is not None:
-                store.append(results, finished)
-        watcher.finished(run, finished)
-        if interrupted:
-            return False
+        if run.id in known:
+            here.runs.append(known[run.id])
+            watcher.already(run, known[run.id])
+    todo = _prepared([run for run in heat.runs if run.id not in known], contest, here, watcher)
+    with contest.limited_threads():
+        for run, finished in _carried_out(todo, contest, watcher, pool):
+            if isinstance(finished, str):
+                here.refusals[run.solver] = finished
+                watcher.refused(run.solver, finished)
+                continue
+            interrupted = finished.status == Status.INTERRUPTED.name
+            if not interrupted:
+                if results is not None:
+                    store.append(results, finished)
+                here.runs.append(finished)
+            watcher.finished(run, finished)
+            if interrupted:
+                return False
+    # Processes end their runs in any order; what a race gives has one.
+    here.runs.sort(key=lambda finished: place[finished.run])
     return True
 
 
-def prepared_data(run: Run) -> Dataset:
-    """The data of a run: loaded, labels fit for its loss, split, standardized where asked."""
-    task = spec.build(run.loss, LOSSES, "loss").task
-    dataset = for_task(load(run.data, run.target, run.positive), task)
-    return split(dataset, run.test_size, run.split_seed, run.standardize, stratify=task == "classification")
+def _prepared(runs: list[Run], contest: Contest, here: HeatResult, watcher: Watcher) -> list[Run]:
+    """The runs whose solvers can do this problem; by then whatever they need is compiled."""
+    firsts: dict[str, Run] = {}
+    for run in runs:
+        firsts.setdefault(run.solver, run)
+    for run in firsts.values():
+        try:
+            watcher.preparing(run.solver)
+            contest.prepare(run)
+        except ValueError as refusal:
+            here.refusals[run.solver] = str(refusal)
+            watcher.refused(run.solver, str(refusal))
+    return [run for run in runs if run.solver not in here.refusals]
 
 
-def _finish(run: Run, problem: Problem, dataset: Dataset, here: HeatResult, watcher: Watcher) -> store.FinishedRun:
-    started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    watcher.started(run)
-    result = solve(
-        problem,
-        run.solver,
-        tol=run.tol,
-        max_epochs=run.epochs,
-        max_seconds=run.seconds,
-        seed=run.seed,
-        test=None if dataset.y_test is None else (dataset.X_test, dataset.y_test),
-        record_every=min(max(1.0, (run.epochs or 0.0) / ENOUGH_RECORDS), SPARSEST_RECORDS),
-        callback=lambda record: watcher.recorded(run, record),
-    )
-    return _kept(run, result, here, started)
-
-
-def _kept(run: Run, result: Result, here: HeatResult, started: str) -> store.FinishedRun:
-    certificate = result.certificate
-    return store.FinishedRun(
-        run=run.id,
-        settings=run.settings,
-        data=here.data,
-        strength=here.strength,
-        status=result.status.name,
-        sentence=str(result.status.value),
-        reason=result.reason,
-        certificate={
-            "primal": certificate.primal,
-            "dual": certificate.dual,
-            "gap": certificate.gap,
-            "relative_gap": certificate.relative_gap,
-        },
-        records=result.trace.columns(),
-        started=started,
-        machine=machine.machine(),
-        versions=machine.versions(),
-    )
-
-
-def _facts(dataset: Dataset, task: str) -> dict[str, Any]:
-    rows, columns = dataset.shape
-    return {
-        "name": dataset.name,
-        "task": task,
-        "rows": rows,
-        "columns": columns,
-        "test_rows": 0 if dataset.X_test is None else int(dataset.X_test.shape[0]),
-        "sparse": not isinstance(dataset.X, np.ndarray),
-        "source": dataset.source,
-    }
+def _carried_out(
+    runs: list[Run], contest: Contest, watcher: Watcher, pool: Pool | None
+) -> Iterator[tuple[Run, store.FinishedRun | str]]:
+    """Each run with what it gave, or with the sentence by which it refused."""
+    if pool is not None:
+        yield from pool.carry_out(runs, watcher)
+        return
+    refused: set[str] = set()
+    for run in runs:
+        if run.solver in refused:
+            continue
+        watcher.started(run)
+        try:
+            yield run, contest.finish(run, functools.partial(watcher.recorded, run))
+        except ValueError as refusal:
+            refused.add(run.solver)
+            yield run, str(refusal)

@@ -8,7 +8,7 @@ import math
 import os
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import IO, Any
 
@@ -34,11 +34,26 @@ class FinishedRun:
     started: str = ""
     machine: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    weights: list[float] | None = None  # kept, with the intercept, where data["beta"] holds the true ones
+    intercept: float | None = None
 
     def last(self, name: str) -> Any:
         """The last value of a field of the records, None where there is none."""
         values = self.records.get(name) or [None]
         return values[-1]
+
+
+KNOWN = tuple(one.name for one in fields(FinishedRun))
+REQUIRED = tuple(one.name for one in fields(FinishedRun) if one.default is MISSING and one.default_factory is MISSING)
+KINDS: dict[str, type] = {
+    "run": str,
+    "settings": dict,
+    "data": dict,
+    "status": str,
+    "certificate": dict,
+    "records": dict,
+    "machine": dict,
+}
 
 
 def new_folder(parent: Path, stem: str = "dualgap-race") -> Path:
@@ -53,12 +68,22 @@ def new_folder(parent: Path, stem: str = "dualgap-race") -> Path:
     raise ValueError(f"{parent} already holds 9,999 folders {stem}-…; clean up or choose another folder")
 
 
+def newest_folder(parent: Path, stem: str = "dualgap-race") -> Path:
+    """The folder `stem-…` with the highest number; refused where there is none."""
+    numbered = [path for path in parent.glob(f"{stem}-[0-9][0-9][0-9]*") if path.is_dir()]
+    if not numbered:
+        raise ValueError(f"there is no folder {stem}-001 or later here to resume; pass -o DIR, or leave --resume out")
+    return max(numbered, key=lambda path: (len(path.name), path.name))
+
+
 def claim_folder(folder: Path) -> Path:
     """Make `folder` if need be; refused where it already holds results."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{str(folder)!r} is a file; choose a folder for the results")
     if (folder / FILE).exists():
-        raise ValueError(f"{str(folder)!r} already holds {FILE}, and nothing is overwritten; choose another folder")
+        raise ValueError(
+            f"{str(folder)!r} already holds {FILE}, and nothing is overwritten; choose another folder, or pass --resume to go on there"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -71,6 +96,17 @@ def append(path: Path, finished: FinishedRun) -> None:
         file.write(line.encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())
+
+
+def resume(path: Path) -> list[FinishedRun]:
+    """The runs a race has finished so far, none where it never wrote one; a torn last line is cut off the file."""
+    if not path.exists() or path.stat().st_size == 0:
+        return []
+    with path.open("r+b") as file:
+        _mend(file, path)
+        if file.seek(0, os.SEEK_END) == 0:
+            return []
+    return read(path)
 
 
 def read(path: Path) -> list[FinishedRun]:
@@ -100,20 +136,22 @@ def _lines(path: Path) -> tuple[list[bytes], bool]:
     content = path.read_bytes()
     if path.suffix == ".gz":
         try:
-            content = _unpacked(content)
+            content, complete = _unpacked(content)
         except zlib.error as error:
-            raise ValueError(f"{str(path)!r} is not a gzip file: {error}") from None
+            raise ValueError(f"{str(path)!r} is not a gzip file, or a damaged one: {error}") from None
+        if not complete:
+            log.warning("%s is cut short; the runs before the cut were read", path)
     return [line for line in content.split(b"\n") if line.strip()], content.endswith(b"\n")
 
 
-def _unpacked(packed: bytes) -> bytes:
-    """The content of a gzip file, as far as it goes: of a file cut short, what stands before the cut."""
-    content = b""
+def _unpacked(packed: bytes) -> tuple[bytes, bool]:
+    """The content of a gzip file, as far as it goes, and whether it was whole: of one cut short, what is before the cut."""
+    content, complete = b"", True
     while packed:
         member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
         content += member.decompress(packed)
-        packed = member.unused_data
-    return content
+        packed, complete = member.unused_data, member.eof
+    return content, complete
 
 
 def _finished(content: Any, path: Path, number: int) -> FinishedRun:
@@ -122,10 +160,23 @@ def _finished(content: Any, path: Path, number: int) -> FinishedRun:
         raise ValueError(f"{where} is not a run of dualgap")
     if content.pop("format") > FORMAT:
         raise ValueError(f"{where} was written by a newer dualgap; upgrade this one (python -m pip install -U dualgap)")
-    try:
-        return FinishedRun(**content)
-    except TypeError as error:
-        raise ValueError(f"{where} is not a run of dualgap: {error}") from None
+    lacking = [name for name in REQUIRED if name not in content]
+    if lacking:
+        raise ValueError(f"{where} is not a run of dualgap, or not a whole one: it lacks {', '.join(lacking)}")
+    wrong = [name for name, kind in KINDS.items() if not isinstance(content.get(name, kind()), kind)]
+    if not wrong and not isinstance(content["settings"].get("solver"), str):
+        wrong = ["settings"]
+    lengths = (
+        [len(column) if isinstance(column, list) else -1 for column in dict(content["records"] or {}).values()]
+        if not wrong
+        else []
+    )
+    if wrong or len(set(lengths)) > 1 or -1 in lengths:
+        raise ValueError(
+            f"{where} holds something else than dualgap writes in {(wrong or ['records'])[0]}; it was edited"
+        )
+    # A later version may add fields without making the file unreadable for this one.
+    return FinishedRun(**{name: value for name, value in content.items() if name in KNOWN})
 
 
 def _mend(file: IO[bytes], path: Path) -> None:
@@ -137,9 +188,21 @@ def _mend(file: IO[bytes], path: Path) -> None:
     if file.read(1) == b"\n":
         return
     file.seek(0)
-    kept = file.read().rfind(b"\n") + 1
+    content = file.read()
+    kept = content.rfind(b"\n") + 1
+    if _is_whole(content[kept:]):
+        file.write(b"\n")  # only the end of the line was lost
+        return
     log.warning("the last line of %s is torn and was dropped", path)
     file.truncate(kept)
+
+
+def _is_whole(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,100 @@
+"""Races as TOML files: the options of the command line by their names, read with care and written so that they are read again."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+FILE = "race.toml"
+
+# What each option takes; a value where a list is possible may stand alone.
+OPTIONS: dict[str, str] = {
+    "data": "texts",
+    "solver": "texts",
+    "loss": "text",
+    "strength": "strengths",
+    "epochs": "number",
+    "seconds": "number",
+    "tol": "number",
+    "test_size": "number",
+    "repeats": "whole",
+    "seed": "whole",
+    "rivals": "flag",
+    "jobs": "whole",
+    "threads": "whole",
+    "out": "text",
+    "target": "text",
+    "positive": "labels",
+    "intercept": "flag",
+    "standardize": "flag",
+    "parquet": "flag",
+    "svg": "text",
+    "open": "flag",
+}
+NEEDED = {
+    "texts": "text or a list of texts",
+    "text": "text",
+    "strengths": 'a number, text such as "1/n", or a list of them',
+    "labels": "a label or a list of labels",
+    "number": "a number",
+    "whole": "a whole number",
+    "flag": "true or false",
+}
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The options in a file, with `-` and `_` as the same; what is unknown or of another type is refused."""
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {str(path)!r}")
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{str(path)!r} is not TOML: {' '.join(str(error).split())}") from None
+    found: dict[str, Any] = {}
+    for written, value in content.items():
+        name = written.replace("-", "_")
+        if name not in OPTIONS:
+            near = difflib.get_close_matches(name, OPTIONS, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(OPTIONS)}"
+            raise ValueError(f"{str(path)!r}: there is no option {written!r}; {hint}")
+        if name in found:
+            raise ValueError(f"{str(path)!r}: the option {name!r} stands twice, with - and with _; write it once")
+        try:
+            found[name] = _converted(OPTIONS[name], value)
+        except ValueError:
+            raise ValueError(f"{str(path)!r}: {written} needs {NEEDED[OPTIONS[name]]}, got {value!r}") from None
+    return found
+
+
+def write(path: Path, options: Mapping[str, Any]) -> None:
+    """The options that have a value, in the order of the table."""
+    lines = [f"{name} = {_toml(options[name])}\n" for name in OPTIONS if options.get(name) not in (None, (), [])]
+    path.write_text("".join(lines), encoding="utf-8", newline="\n")
+
+
+def _converted(kind: str, value: Any) -> Any:
+    if kind in ("texts", "strengths", "labels"):
+        alone = {"texts": "text", "strengths": "strength", "labels": "label"}[kind]
+        many = value if isinstance(value, list) else [value]
+        if not many:
+            raise ValueError
+        return [_converted(alone, one) for one in many]
+    # To Python true and false are numbers, to a reader they are not.
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if kind == "number" and number:
+        return float(value)
+    if (kind == "strength" and number) or (kind == "label" and number):
+        return repr(value).removesuffix(".0")
+    fits = {"whole": number and isinstance(value, int), "flag": isinstance(value, bool)}
+    if not fits.get(kind, kind in ("text", "strength", "label") and isinstance(value, str)):
+        raise ValueError
+    return value
+
+
+def _toml(value: Any) -> str:
+    """JSON's texts, numbers, lists, true and false are TOML's too."""
+    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)

@@ -1,0 +1,155 @@
+"""A contest: the data and problem of one heat in this process's memory, and one run of it carried out on a fair clock."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+from dualgap import spec
+from dualgap.certificate import Certificate
+from dualgap.datasets import Dataset, for_task, load, split
+from dualgap.losses import LOSSES
+from dualgap.problem import Problem
+from dualgap.run import solve
+from dualgap.solvers import SOLVERS
+from dualgap.solvers.auto import Auto
+from dualgap.trace import Record
+from dualgap.workbench import machine, store
+from dualgap.workbench.plan import Run, strength_of
+from dualgap.workbench.rivals import RIVALS
+from dualgap.workbench.rivals.ladder import Ladder, Task
+
+# Curves of long runs need not show every epoch; but tol is tested at records, so these must not be far apart.
+ENOUGH_RECORDS = 1000
+SPARSEST_RECORDS = 20.0
+
+
+class Contest:
+    """What the runs of one heat share: the rows, the problem, and what is known of both."""
+
+    def __init__(self, run: Run, threads: int = 1) -> None:
+        self.dataset = prepared_data(run)
+        self.strength = strength_of(run.strength, self.dataset.shape[0])
+        self.problem = Problem(
+            self.dataset.X, self.dataset.y, loss=run.loss, strength=self.strength, intercept=run.intercept
+        )
+        # Labels turned round, or columns in other units, would set the weights against another truth than they know.
+        self.beta = None if run.positive or run.standardize else self.dataset.beta
+        self.data = _facts(self.dataset, self.problem.loss.task, self.beta)
+        self.threads = threads
+        self.ladders: dict[str, Ladder] = {}
+        self.libraries: ThreadpoolController | None = None
+
+    @property
+    def test(self) -> tuple[Any, Any] | None:
+        """The rows held out and their labels, where there are any."""
+        return None if self.dataset.y_test is None else (self.dataset.X_test, self.dataset.y_test)
+
+    def prepare(self, run: Run) -> None:
+        """Compile what a run will need, or load it; refuses, in one sentence, what the run's solver cannot do."""
+        self.libraries = None  # more of them may be loaded now
+        if run.kind == "rival":
+            self._ladder(run)
+            return
+        ready = spec.build(run.solver, SOLVERS, "solver")
+        if isinstance(ready, Auto):
+            ready, _ = ready.choose(self.problem, ())
+        ready.check(self.problem)
+        ready.prepare(self.problem)
+
+    def limited_threads(self) -> AbstractContextManager[Any]:
+        """Hold the libraries loaded by now (BLAS, OpenMP) to the asked number of threads."""
+        if self.libraries is None:
+            self.libraries = ThreadpoolController()
+        limited: AbstractContextManager[Any] = self.libraries.limit(limits=self.threads)
+        return limited
+
+    def finish(self, run: Run, tell: Callable[[Record], object]) -> store.FinishedRun:
+        """Carry out one run, telling each record as it is made."""
+        started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        if run.kind == "rival":
+            climbed = self._ladder(run).climb(run.seed, run.seconds)
+            return self._kept(run, started, **climbed._asdict())
+        result = solve(
+            self.problem,
+            run.solver,
+            tol=run.tol,
+            max_epochs=run.epochs,
+            max_seconds=run.seconds,
+            seed=run.seed,
+            test=self.test,
+            record_every=min(max(1.0, (run.epochs or 0.0) / ENOUGH_RECORDS), SPARSEST_RECORDS),
+            callback=lambda record: tell(record) is True,
+        )
+        return self._kept(
+            run,
+            started,
+            weights=result.weights,
+            intercept=result.intercept,
+            certificate=result.certificate,
+            status=result.status.name,
+            sentence=str(result.status.value),
+            reason=result.reason,
+            records=result.trace.columns(),
+        )
+
+    def _ladder(self, run: Run) -> Ladder:
+        if run.solver not in self.ladders:
+            self.ladders[run.solver] = Ladder(
+                RIVALS[run.solver], Task(self.problem, self.dataset.X, self.test, run.tol)
+            )
+        return self.ladders[run.solver]
+
+    def _kept(
+        self, run: Run, started: str, *, certificate: Certificate, weights: Any, intercept: float, **ending: Any
+    ) -> store.FinishedRun:
+        known = self.beta is not None
+        return store.FinishedRun(
+            run=run.id,
+            settings=run.settings,
+            data=self.data,
+            strength=self.strength,
+            certificate={
+                "primal": certificate.primal,
+                "dual": certificate.dual,
+                "gap": certificate.gap,
+                "relative_gap": certificate.relative_gap,
+            },
+            started=started,
+            machine=machine.machine() | {"threads": self.threads},
+            versions=machine.versions() | _versions_of(run),
+            weights=np.asarray(weights).tolist() if known else None,
+            intercept=float(intercept) if known else None,
+            **ending,
+        )
+
+
+def prepared_data(run: Run) -> Dataset:
+    """The data of a run: loaded, labels fit for its loss, split, standardized where asked."""
+    task = spec.build(run.loss, LOSSES, "loss").task
+    dataset = for_task(load(run.data, run.target, run.positive), task)
+    return split(dataset, run.test_size, run.split_seed, run.standardize, stratify=task == "classification")
+
+
+def _versions_of(run: Run) -> dict[str, str]:
+    """A rival's package has a version too."""
+    return machine.version_of(RIVALS[run.solver].package) if run.kind == "rival" else {}
+
+
+def _facts(dataset: Dataset, task: str, beta: Any) -> dict[str, Any]:
+    rows, columns = dataset.shape
+    facts = {
+        "name": dataset.name,
+        "task": task,
+        "rows": rows,
+        "columns": columns,
+        "test_rows": 0 if dataset.X_test is None else int(dataset.X_test.shape[0]),
+        "sparse": not isinstance(dataset.X, np.ndarray),
+        "source": dataset.source,
+    }
+    return facts if beta is None else facts | {"beta": np.asarray(beta).tolist()}

@@ -1,0 +1,307 @@
+"""Races from Python: `race` runs one, and a `Race` holds its runs and shows them."""
+
+from __future__ import annotations
+
+import html
+import logging
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dualgap import spec
+from dualgap.datasets import title
+from dualgap.losses import LOSSES
+from dualgap.solvers import SOLVERS
+from dualgap.trace import Record
+from dualgap.workbench import arrays, figures, plots, runner, store, summary
+from dualgap.workbench.leaderboard import Leaderboard, leaderboard
+from dualgap.workbench.plan import DEFAULT_SOLVERS, Plan, Run
+from dualgap.workbench.rivals import installed
+from dualgap.workbench.watching import Watcher
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go  # type: ignore[import-untyped]
+    from matplotlib.figure import Figure
+
+log = logging.getLogger("dualgap")
+
+# A chart in a notebook is as fine as its pixels; results files and figures keep every record.
+NOTEBOOK_POINTS = 60
+PLOTLY = "application/vnd.plotly.v1+json"
+NO_CHART = 'Charts of plotly cannot be drawn here; race.page("race.html") writes a page that opens in any browser.'
+# The end of a run where none is given, as on the command line.
+DEFAULT_EPOCHS, DEFAULT_SECONDS = 500.0, 10.0
+
+
+def race(
+    data: Any = "breast_cancer",
+    y: Any = None,
+    solvers: Any = None,
+    loss: Any = "hinge",
+    strengths: Any = 0.01,
+    *,
+    epochs: float | None = None,
+    seconds: float | None = None,
+    tol: float = 1e-6,
+    test_size: float = 0.2,
+    repeats: int = 3,
+    seed: int = 0,
+    intercept: bool = False,
+    standardize: bool | None = None,
+    target: str | None = None,
+    positive: Any = (),
+    rivals: bool = False,
+    jobs: int = 1,
+    threads: int = 1,
+    name: str = "arrays",
+    progress: bool = False,
+) -> Race:
+    """Race solvers on the same problem, each judged by the same certificate.
+
+    `data` is a name, a spec or a file as on the command line, or a list of them; or rows X, with targets `y`, and then
+    `name` is what they are called. `solvers`, `strengths` and `positive` (labels set against all others) are one or
+    several; without `solvers` eight race. Columns are given mean 0 and deviation 1 where `standardize` says so, or
+    where it is None and the data set asks for it; arrays do not. `rivals` puts the other packages that are installed
+    beside the solvers. `jobs` above 1 is quicker, in so many processes, and its clocks disturb each other; `threads` is
+    what each run may use for matrix products. Ctrl-C ends the race with what is finished.
+    """
+    in_memory = y is not None
+    if not in_memory and not _are_texts(data):
+        raise TypeError(f"a race on rows needs their targets too, race(X, y); got {type(data).__name__} alone")
+    if in_memory and _are_texts(data):
+        raise TypeError("y belongs to rows in memory, race(X, y); a name, spec or file brings its own targets")
+    if in_memory and jobs > 1:
+        raise ValueError(
+            f"arrays are in the memory of this process, and {jobs} others cannot see them; leave jobs at 1"
+        )
+    if epochs is None and seconds is None:
+        epochs, seconds = DEFAULT_EPOCHS, DEFAULT_SECONDS
+    with arrays.held(data, y, name) if in_memory else nullcontext() as held:
+        plan = Plan(
+            data=(held,) if held is not None else tuple(dict.fromkeys(title(str(text)) for text in _several(data))),
+            loss=spec.text_of(spec.build(loss, LOSSES, "loss")),
+            strengths=tuple(dict.fromkeys(map(_strength, _several(strengths)))),
+            solvers=_solvers(DEFAULT_SOLVERS if solvers is None else _several(solvers)),
+            epochs=epochs,
+            seconds=seconds,
+            tol=tol,
+            test_size=test_size,
+            repeats=repeats,
+            seed=seed,
+            intercept=intercept,
+            standardize=standardize,
+            target=target,
+            positive=tuple(map(str, _several(positive))),
+            rivals=tuple(installed()) if rivals else (),
+        )
+        with _bar(plan) if progress else nullcontext() as watcher:
+            outcome = runner.race(plan, watcher=watcher, jobs=jobs, threads=threads)
+    refusals = {solver: sentence for heat in outcome.heats for solver, sentence in heat.refusals.items()}
+    if not outcome.runs and refusals and not outcome.interrupted:
+        raise ValueError(f"no solver can do this: {next(iter(refusals.values()))}")
+    return Race(tuple(outcome.runs), refusals, outcome.interrupted)
+
+
+@dataclass(frozen=True, repr=False)
+class Race:
+    """The finished runs of a race, or of several: who won, the figures, and the files made of them."""
+
+    runs: tuple[store.FinishedRun, ...]
+    refusals: dict[str, str] = field(default_factory=dict)
+    """What a solver said that could not do the problem, by its name."""
+    interrupted: bool = False
+
+    @classmethod
+    def load(cls, *paths: str | Path) -> Race:
+        """The runs of results files, or of the folders that hold them; a run that stands in several counts once."""
+        from dualgap.workbench.report.reading import read_all
+
+        if not paths:
+            raise ValueError(f"Race.load needs the names of results files, such as dualgap-race-001/{store.FILE}")
+        files = [Path(path) / store.FILE if Path(path).is_dir() else Path(path) for path in paths]
+        runs, notes = read_all(files)
+        for note in notes:
+            log.warning("%s", note)
+        return cls(tuple(runs))
+
+    def leaderboard(self) -> Leaderboard:
+        """A row per solver and heat, best first: a list of dictionaries, or a frame by `to_frame()`."""
+        return leaderboard(self.runs)
+
+    @property
+    def winner(self) -> str:
+        """Who won and how sure that is, in one sentence; a line per heat where there are several."""
+        return self._per_heat(_verdict)
+
+    @property
+    def bounds(self) -> str:
+        """Between which values the optimum is proven to lie; a line per heat where there are several."""
+        return self._per_heat(summary.bounds)
+
+    def _per_heat(self, sentence: Callable[[Sequence[store.FinishedRun]], str]) -> str:
+        heats = self._heats()
+        if len(heats) < 2:
+            return sentence(self.runs)
+        return "\n".join(f"{figures.title(heat)} – {sentence(heat)}" for heat in heats)
+
+    def _heats(self) -> list[list[store.FinishedRun]]:
+        return list(summary.groups(self.runs).values())
+
+    def figure(
+        self,
+        kind: str = "gap",
+        x: str = "epochs",
+        *,
+        data: str | None = None,
+        strength: str | float | None = None,
+        loss: str | None = None,
+        log_x: bool = False,
+        log_y: bool | None = None,
+        points: int = 200,
+    ) -> go.Figure:
+        """A plotly figure of one heat, the first where none is chosen: medians with 5–95 % bands over repeats.
+
+        `kind` is gap, primal, accuracy or support; `x` is epochs, updates, seconds or cpu_seconds.
+        """
+        heat = figures.choose(self.runs, data, strength, loss)
+        return figures.figure(figures.picture(heat, kind, x, points=points, log_x=log_x, log_y=log_y))
+
+    def plot(
+        self,
+        kind: str = "gap",
+        x: str = "epochs",
+        *,
+        data: str | None = None,
+        strength: str | float | None = None,
+        loss: str | None = None,
+        log_x: bool = False,
+        log_y: bool | None = None,
+        path: str | Path | None = None,
+        width: float = plots.WIDTH,
+        height: float = plots.HEIGHT,
+    ) -> Figure:
+        """The same as a matplotlib figure for a paper, one column wide (inches); `path` saves it, as PDF by default."""
+        heat = figures.choose(self.runs, data, strength, loss)
+        return plots.plot(figures.picture(heat, kind, x, log_x=log_x, log_y=log_y), path, width, height)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the runs to a new results file, whole or not at all; a name without .jsonl is a folder for it."""
+        path = Path(path)
+        file = path if path.suffix == ".jsonl" else path / store.FILE
+        if file.exists():
+            raise ValueError(f"{str(file)!r} exists already, and nothing is overwritten; choose another name")
+        if not self.runs:
+            raise ValueError("no run was finished, so there is nothing to save")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".race-", dir=file.parent) as folder:
+            whole = Path(folder) / store.FILE
+            for finished in self.runs:
+                store.append(whole, finished)
+            try:
+                # A link is refused where a file of that name has come into being; a move would overwrite it.
+                os.link(whole, file)
+            except FileExistsError:
+                raise ValueError(f"{str(file)!r} exists already, and nothing is overwritten") from None
+            except OSError:  # a file system without links
+                whole.rename(file)
+        return file
+
+    def page(self, path: str | Path) -> Path:
+        """Write the report: one HTML page that opens offline."""
+        from dualgap.workbench.report import write_page
+
+        if Path(path).exists():
+            raise ValueError(f"{str(path)!r} exists already, and nothing is overwritten; choose another name")
+        with tempfile.TemporaryDirectory() as folder:
+            return write_page([self.save(folder)], Path(path), arrays.command_of(self.runs))
+
+    def __repr__(self) -> str:
+        heats = [f"{leaderboard(heat)!r}\n{_verdict(heat)}\n{summary.bounds(heat)}" for heat in self._heats()]
+        return "\n\n".join([*heats, *self._remarks()])
+
+    def _html(self) -> str:
+        """The same for a notebook."""
+        parts = []
+        for heat in self._heats():
+            parts += [leaderboard(heat)._repr_html_(), _paragraph(f"{_verdict(heat)} {summary.bounds(heat)}")]
+        return "".join([*parts, *map(_paragraph, self._remarks())])
+
+    def _remarks(self) -> list[str]:
+        """What no table shows: that there is none, who refused and why, and whether the race was cut short."""
+        nobody = [] if self.runs else [_verdict(())]
+        refused = [f"{solver} refused: {sentence}" for solver, sentence in self.refusals.items()]
+        return (
+            nobody + refused + (["The race was interrupted; its finished runs are kept."] if self.interrupted else [])
+        )
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """The leaderboard as HTML and text, and the gap chart of the first heat as what plotly draws."""
+        bundle: dict[str, Any] = {"text/plain": repr(self), "text/html": self._html()}
+        if self.runs:
+            shown = figures.picture(figures.choose(self.runs), "gap", "epochs", points=NOTEBOOK_POINTS)
+            bundle[PLOTLY] = figures.small_bundle(shown)
+        return bundle
+
+    def _ipython_display_(self) -> None:
+        """Show both table and chart: of one bundle a notebook would show only the part it likes best."""
+        display: Any = import_module("IPython.display").display  # present wherever this is called
+        bundle = self._repr_mimebundle_()
+        chart = bundle.pop(PLOTLY, None)
+        display(bundle, raw=True)
+        if chart is not None:
+            display({PLOTLY: chart, "text/html": _paragraph(NO_CHART)}, raw=True)
+
+
+def _verdict(heat: Sequence[store.FinishedRun]) -> str:
+    return summary.verdict(heat, float(heat[0].settings.get("tol") or 0.0) if heat else 0.0)
+
+
+def _paragraph(text: str) -> str:
+    return f"<p>{html.escape(text)}</p>"
+
+
+def _are_texts(data: Any) -> bool:
+    several = data if isinstance(data, (list, tuple)) else [data]
+    return all(isinstance(text, (str, Path)) for text in several)
+
+
+def _several(given: Any) -> Iterable[Any]:
+    """One thing or many as many."""
+    return [given] if isinstance(given, (str, Path)) or not isinstance(given, Iterable) else given
+
+
+def _solvers(given: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(spec.text_of(spec.build(solver, SOLVERS, "solver")) for solver in given))
+
+
+def _strength(given: Any) -> str:
+    return given if isinstance(given, str) else repr(float(given))
+
+
+@contextmanager
+def _bar(plan: Plan) -> Iterator[Watcher]:
+    """A progress bar over all runs, on standard error, with the solver and the gap of the moment."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (MofNCompleteColumn(), BarColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=sum(len(heat.runs) for heat in plan.heats()))
+
+        class Bar(Watcher):
+            """Draws what it hears."""
+
+            def recorded(self, run: Run, record: Record) -> None:
+                """The gap of the run that is on its way."""
+                bar.update(task, description=f"{run.solver}: relative gap {record.relative_gap:.1e}")
+
+            def finished(self, run: Run, finished: store.FinishedRun) -> None:
+                """One run more."""
+                bar.advance(task)
+
+        yield Bar()

@@ -1,0 +1,77 @@
+/* The charts that not every race has: the performance profile, and coefficients against the true ones. */
+function profileWords(name) {
+  const [measure, gap] = name.split(" ");
+  return `${measure === "epoch" ? "epochs" : "seconds"} to a gap of ${Number(gap).toExponential(0)}`;
+}
+
+function profileTraces(profiles) {
+  const farthest = 1.25 * Math.max(2, ...profiles.flatMap((profile) => profile.ratio));
+  return profiles.filter((profile) => isShown(profile.solver)).map((profile) => {
+    const { color, dash, symbol } = styleOf(profile.solver);
+    const last = profile.share.length ? profile.share[profile.share.length - 1] : 0;
+    return {
+      type: "scatter",
+      mode: "lines+markers",
+      name: inert(profile.solver),
+      x: [1, ...profile.ratio, farthest],
+      y: [profile.ratio[0] === 1 ? profile.share[0] : 0, ...profile.share, last],
+      line: { color, dash, width: 2, shape: "hv" },
+      marker: { color, symbol, size: 7 },
+      hovertemplate: `<b>${inert(profile.solver)}</b><br>%{y:.0%} of the problems within %{x:.3~g} times the best<extra></extra>`,
+      showlegend: false,
+    };
+  });
+}
+
+function drawProfile() {
+  const figure = document.querySelector('[data-extra="profile"]');
+  if (!figure) return;
+  const profiles = DATA.profiles[byId("profile-pick").value] || [];
+  const layout = baseLayout(
+    { type: "log", title: { text: "multiple of the best solver’s effort", standoff: 8 } },
+    { range: [-0.03, 1.05], tickformat: ".0%" },
+  );
+  draw(figure.querySelector(".plot"), profileTraces(profiles), layout, "Every solver is hidden.");
+}
+
+function drawCoefficients() {
+  const figure = document.querySelector('[data-extra="coefficients"]');
+  if (!figure) return;
+  const found = state.heat.coefficients;
+  const plot = figure.querySelector(".plot");
+  byId("coefficients-words").textContent = found ? coefficientWords(found) : "";
+  const layout = baseLayout({ title: { text: "true β", standoff: 8 } }, { title: { text: "found", standoff: 4 } });
+  if (!found) return draw(plot, [], layout, "The true β of this data set is not known.");
+  const truth = [...numbers(found.truth)];
+  const columns = [...numbers(found.columns)];
+  const ends = [Math.min(...truth), Math.max(...truth)];
+  const diagonal = { type: "scatter", mode: "lines", x: ends, y: ends, line: { color: cssColor("--soft"), width: 1, dash: "dot" }, hoverinfo: "skip", showlegend: false };
+  const traces = found.solvers.filter(([solver]) => isShown(solver)).map(([solver, place, cosine]) => {
+    const { color, symbol } = styleOf(solver);
+    return {
+      type: "scatter",
+      mode: "markers",
+      x: truth,
+      y: [...numbers(place)],
+      customdata: columns,
+      marker: { color, symbol, size: 8, opacity: 0.85 },
+      hovertemplate: `<b>${inert(solver)}</b><br>column %{customdata}<br>true %{x:.4~g}<br>found %{y:.4~g}<br>cosine with β ${cosine.toFixed(4)}<extra></extra>`,
+      showlegend: false,
+    };
+  });
+  return draw(plot, traces.length ? [diagonal, ...traces] : [], layout, "Every solver is hidden.");
+}
+
+function coefficientWords(found) {
+  const scaled = found.scaled ? "Both scaled to length 1. " : "";
+  const fewer = found.left_out ? `${found.left_out} columns are left out here. ` : "";
+  const [best, , cosine] = found.solvers.reduce((one, other) => (other[2] > one[2] ? other : one));
+  return `${scaled}${fewer}Closest in direction: ${best}, cosine ${cosine.toFixed(4)}`;
+}
+
+function startExtras() {
+  const pick = byId("profile-pick");
+  if (!pick) return;
+  pick.append(...Object.keys(DATA.profiles).map((name) => make("option", { value: name }, profileWords(name))));
+  pick.addEventListener("change", drawProfile);
+}

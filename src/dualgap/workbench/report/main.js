@@ -1,0 +1,104 @@
+/* The page comes to life: pickers, tiles, and the order in which things are drawn. */
+function heatName(heat) {
+  const losses = new Set(DATA.heats.map((other) => other.loss));
+  return losses.size > 1 ? `${heat.data} · ${heat.loss}` : heat.data;
+}
+
+function strengthsOf(name) {
+  return DATA.heats.filter((heat) => heatName(heat) === name);
+}
+
+function fillStrengths() {
+  const options = strengthsOf(heatName(state.heat)).map((heat) =>
+    make("option", { value: String(DATA.heats.indexOf(heat)) }, plainText(heat.strength, 4)),
+  );
+  byId("strength").replaceChildren(...options);
+  byId("strength").value = String(DATA.heats.indexOf(state.heat));
+}
+
+function startPickers() {
+  const names = [...new Set(DATA.heats.map(heatName))];
+  byId("data-set").append(...names.map((name) => make("option", { value: name }, name)));
+  byId("data-set").addEventListener("change", (event) => {
+    const heats = strengthsOf(event.target.value);
+    // The same strength stays, where the other data set was raced with it too.
+    state.heat = heats.find((heat) => heat.strength === state.heat.strength) || heats[0];
+    fillStrengths();
+    drawAll();
+  });
+  byId("strength").addEventListener("change", (event) => {
+    state.heat = DATA.heats[Number(event.target.value)];
+    drawAll();
+  });
+  fillStrengths();
+}
+
+function tile(name, value, more) {
+  const content = make("dd", {}, value);
+  if (more) content.append(make("small", {}, more));
+  return make("div", {}, make("dt", {}, name), content);
+}
+
+function drawTiles() {
+  const heat = state.heat;
+  const best = heat.rows.find((row) => row.place === 1);
+  const facts = heat.facts;
+  const shape = facts.rows ? `${facts.rows.toLocaleString("en")} rows × ${Number(facts.columns).toLocaleString("en")}` : "";
+  const tested = facts.test_rows ? `${facts.test_rows.toLocaleString("en")} held out` : "";
+  const words = [shape, tested, heat.loss, `λ = ${plainText(heat.strength, 4)}`, `asked for a relative gap of ${Number(heat.tol).toExponential()}`, `up to ${heat.repeats} run${heat.repeats > 1 ? "s" : ""} per solver`];
+  byId("facts").textContent = words.filter(Boolean).join(" · ");
+  const second = heat.rows.find((row) => row.place === 2);
+  const measure = heat.certified ? "the time" : "the gap";
+  const lead = isNumber(heat.lead) && second ? `${second.solver} needs ${plainText(heat.lead, 3)} × ${measure}` : "";
+  const leader = heat.certified ? lead : lead && lead.replace("needs", "has");
+  const tiles = [
+    tile(heat.certified ? "Winner" : "Closest", best.solver, leader),
+    tile("Proven relative gap", gapText(best.gap), best.status),
+    tile(heat.certified ? "Time to prove it" : "Time used", durationText(best.time), isNumber(best.epoch) ? `${countText(best.epoch)} epochs` : ""),
+  ];
+  if (isNumber(best.test)) {
+    const top = Math.max(...heat.rows.map((row) => row.test).filter(isNumber));
+    tiles.push(tile(testName(heat).replace(/^t/, "T"), scoreText(best.test), top > best.test ? `${scoreText(top)} is the best` : ""));
+  }
+  if (heat.bounds) {
+    const [dual, primal] = heat.bounds;
+    tiles.push(tile("Optimum, proven between", plainText(dual, 9), `and ${plainText(primal, 9)}`));
+  }
+  byId("tiles").replaceChildren(...tiles);
+  if (DATA.heats.length === 1) return;
+  byId("facts").append(make("br"), make("strong", { id: "verdict" }, heat.verdict));
+}
+
+function drawCharts() {
+  if (typeof Plotly === "undefined") return; // its script is still being read; the page is usable meanwhile
+  for (const drawOne of chartTasks()) drawOne();
+}
+
+function chartTasks() {
+  const figures = [...document.querySelectorAll(".chart[data-y]")];
+  return [...figures.map((figure) => () => drawCurve(figure)), drawProfile, drawCoefficients];
+}
+
+/* The first chart at once, each other in a turn of its own, so that the page answers in between. */
+function drawInTurn([first, ...others]) {
+  first();
+  document.documentElement.dataset.interactive ||= String(Math.round(performance.now()));
+  if (others.length) setTimeout(() => drawInTurn(others));
+  else document.documentElement.dataset.drawn = String(Math.round(performance.now()));
+}
+
+function drawAll() {
+  drawTiles();
+  drawTable();
+  drawLegend(drawCharts);
+  drawCharts();
+}
+
+startTheme(drawAll);
+startPickers();
+startTable();
+startCharts();
+startExtras();
+startDownloads();
+drawAll();
+document.addEventListener("DOMContentLoaded", () => drawInTurn(chartTasks()));

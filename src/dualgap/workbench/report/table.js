@@ -1,0 +1,97 @@
+/* The leaderboard: one row per solver, sorted by the header that was pressed, filtered by what was typed. */
+const COLUMNS = {
+  place: { value: (row) => row.place, text: countText },
+  solver: { value: (row) => row.solver.toLowerCase() },
+  gap: { value: (row) => row.gap, text: gapText, best: Math.min },
+  primal: { value: (row) => row.primal, text: (value) => plainText(value, 7), best: Math.min },
+  test: { value: (row) => row.test, text: scoreText, best: Math.max },
+  seconds0: { value: (row) => row.seconds[0], text: durationText, best: Math.min },
+  seconds1: { value: (row) => row.seconds[1], text: durationText, best: Math.min },
+  seconds2: { value: (row) => row.seconds[2], text: durationText, best: Math.min },
+  epochs0: { value: (row) => row.epochs[0], text: countText, best: Math.min },
+  epochs1: { value: (row) => row.epochs[1], text: countText, best: Math.min },
+  epochs2: { value: (row) => row.epochs[2], text: countText, best: Math.min },
+  support: { value: (row) => row.support, text: countText },
+  status: { value: (row) => row.status },
+};
+
+/* The rows as they stand now; what is missing goes last in either direction. */
+function tableRows() {
+  const { column, descending } = state.sort;
+  const value = COLUMNS[column].value;
+  const words = state.filter.toLowerCase().split(/\s+/).filter(Boolean);
+  const kept = state.heat.rows.filter((row) => {
+    const text = `${row.solver} ${row.status}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+  return kept.sort((one, other) => {
+    const [a, b] = [value(one), value(other)];
+    if (a === null || b === null) return (a === null) - (b === null) || one.place - other.place;
+    const order = a < b ? -1 : a > b ? 1 : 0;
+    return (descending ? -order : order) || one.place - other.place;
+  });
+}
+
+function bestValues() {
+  const found = {};
+  for (const [name, column] of Object.entries(COLUMNS)) {
+    const values = column.best ? state.heat.rows.map(column.value).filter(isNumber) : [];
+    if (values.length > 1) found[name] = column.best(...values);
+  }
+  return found;
+}
+
+function tableRow(row, best) {
+  const line = make("tr", row.place === 1 ? { class: "winner" } : {});
+  for (const [name, column] of Object.entries(COLUMNS)) {
+    const value = column.value(row);
+    if (name === "solver") {
+      line.append(make("td", { class: "solver pinned" }, make("span", {}, swatch(row.solver), make("span", {}, row.solver))));
+    } else if (name === "status") {
+      const kind = row.certified ? "status certified" : "status";
+      line.append(make("td", { class: "left" }, make("span", { class: kind, title: row.sentence }, row.status)));
+    } else {
+      const kind = value === null ? "missing" : best[name] === value ? "best" : name === "place" ? "place" : "";
+      const cell = make("td", kind ? { class: kind } : {}, column.text(value));
+      if (isNumber(value) && name !== "place") cell.title = String(value);
+      line.append(cell);
+    }
+  }
+  return line;
+}
+
+function drawTable() {
+  const best = bestValues();
+  const rows = tableRows();
+  const body = document.querySelector("#table tbody");
+  body.replaceChildren(...rows.map((row) => tableRow(row, best)));
+  if (!rows.length) body.append(make("tr", {}, make("td", { colspan: "13", class: "left" }, "No solver fits the filter.")));
+  for (const header of document.querySelectorAll("#table th")) {
+    const button = header.querySelector("button");
+    if (button && button.dataset.column === state.sort.column) {
+      header.setAttribute("aria-sort", state.sort.descending ? "descending" : "ascending");
+    } else {
+      header.removeAttribute("aria-sort");
+    }
+  }
+  const [test, score] = testName(state.heat).split(" ");
+  byId("test-name").replaceChildren(test, make("br"), score);
+  const repeats = state.heat.repeats;
+  const medians = repeats > 1 ? `Medians of up to ${repeats} repeats; a gap counts as reached when half of them got there. ` : "";
+  byId("table-caption").textContent = `${medians}Seconds are wall seconds of the updates alone. Bold green is the best of a column.`;
+}
+
+function startTable() {
+  for (const button of document.querySelectorAll("#table th button")) {
+    button.addEventListener("click", () => {
+      const column = button.dataset.column;
+      const again = state.sort.column === column;
+      state.sort = { column, descending: again ? !state.sort.descending : column === "test" };
+      drawTable();
+    });
+  }
+  byId("filter").addEventListener("input", (event) => {
+    state.filter = event.target.value;
+    drawTable();
+  });
+}

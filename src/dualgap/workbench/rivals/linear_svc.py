@@ -1,0 +1,38 @@
+"""scikit-learn's LinearSVC: LIBLINEAR's dual coordinate descent, or its trust-region Newton method where that suits more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dualgap.losses import Loss
+from dualgap.workbench.rivals.base import Fit, Rival
+
+
+class LinearSVC(Rival):
+    """It minimizes ½‖w‖² + C Σ φ. Divided by C·n that is (1/n) Σ φ + ‖w‖²/(2Cn): λ = 1/(C·n), so C = 1/(λ·n)."""
+
+    name = "scikit-learn LinearSVC"
+    package = "scikit-learn"
+    module = "sklearn"
+    losses = ("hinge", "squared_hinge")
+
+    def fit(
+        self, X: Any, y: Any, loss: Loss, strength: float, tolerance: float, *, rows: int, seed: int, iterations: int
+    ) -> Fit:
+        from sklearn.svm import LinearSVC as Estimator
+
+        model = Estimator(
+            C=1.0 / (strength * rows),
+            loss=loss.name,
+            dual=True if loss.name == "hinge" else "auto",  # the hinge has no primal method there
+            tol=tolerance,
+            max_iter=iterations,
+            fit_intercept=False,
+            random_state=seed,
+        ).fit(X, y)
+        return Fit(np.asarray(model.coef_, dtype=np.float64).ravel(), int(model.n_iter_))
+
+
+RIVAL = LinearSVC()

@@ -1,0 +1,30 @@
+"""scikit-learn's LogisticRegression: L-BFGS on the primal, its default."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dualgap.losses import Loss
+from dualgap.workbench.rivals.base import Fit, Rival
+
+
+class LogisticRegression(Rival):
+    """It minimizes ½‖w‖² + C Σ log(1 + e^−m). Divided by C·n that is P with λ = 1/(C·n), so C = 1/(λ·n)."""
+
+    name = "scikit-learn LogisticRegression"
+    package = "scikit-learn"
+    module = "sklearn"
+    losses = ("logistic",)
+
+    def fit(
+        self, X: Any, y: Any, loss: Loss, strength: float, tolerance: float, *, rows: int, seed: int, iterations: int
+    ) -> Fit:
+        from sklearn.linear_model import LogisticRegression as Estimator
+
+        model = Estimator(C=1.0 / (strength * rows), tol=tolerance, max_iter=iterations, fit_intercept=False).fit(X, y)
+        return Fit(np.asarray(model.coef_, dtype=np.float64).ravel(), int(np.max(model.n_iter_)))
+
+
+RIVAL = LogisticRegression()

@@ -1,0 +1,354 @@
+"""Summaries of finished runs: who won, how sure that is, curves over repeats, and time to a gap."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dualgap.workbench.store import FinishedRun
+
+GAPS = (1e-2, 1e-3, 1e-6)
+LOW, HIGH = 0.05, 0.95
+# Endings in the words of a narrow column; the sentence of each stands in the results file.
+ENDINGS = {
+    "CERTIFIED": "certified",
+    "EPOCHS_EXHAUSTED": "out of epochs",
+    "TIME_EXHAUSTED": "out of time",
+    "STALLED": "stalled",
+    "STOPPED": "stopped",
+    "INTERRUPTED": "interrupted",
+    "BROKEN": "broken",
+}
+# Below this many times the winner's seconds a second place is called close.
+CLOSE = 1.2
+MANY_TIMES = 1e6
+# Okabe & Ito's colors, the strong ones first; the dash and the symbol tell solvers apart without any color.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "hexagon", "x", "star", "triangle-down", "cross")
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A solver's repeats together: medians of what they ended with."""
+
+    solver: str
+    runs: tuple[FinishedRun, ...]
+
+    def median(self, name: str) -> float | None:
+        """The median over repeats of a field's final value."""
+        values = [value for value in (final(finished, name) for finished in self.runs) if value is not None]
+        return statistics.median(values) if values else None
+
+    @property
+    def certified(self) -> bool:
+        """Whether every repeat reached the tolerance."""
+        return all(finished.status == "CERTIFIED" for finished in self.runs)
+
+    @property
+    def ending(self) -> str:
+        """How its repeats ended, in words; where only some were certified, how many."""
+        others = [finished.status for finished in self.runs if finished.status != "CERTIFIED"]
+        if not others:
+            return ENDINGS["CERTIFIED"]
+        if len(others) < len(self.runs):
+            return f"certified {len(self.runs) - len(others)}/{len(self.runs)}"
+        return ENDINGS.get(others[-1], str(others[-1]).lower())
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """Certified solvers by their time, then the others by their gap."""
+        value = self.median("seconds" if self.certified else "relative_gap")
+        return not self.certified, math.inf if value is None else value
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A solver's repeats as one line: the median and the 5–95 % band over repeats, on a common grid."""
+
+    solver: str
+    x: list[float]
+    median: list[float]
+    low: list[float]
+    high: list[float]
+    runs: int
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The share of problems a solver has done within each ratio of the best solver's effort; steps up at each ratio."""
+
+    solver: str
+    ratio: list[float]
+    share: list[float]
+
+
+def solver_of(finished: FinishedRun) -> str:
+    """The name under which a run competes."""
+    return str(finished.settings.get("solver", "unnamed"))
+
+
+def is_rival(finished: FinishedRun) -> bool:
+    """Whether another package ran: then each record is a fit of its own, one per tolerance."""
+    return finished.settings.get("kind") == "rival"
+
+
+def column(finished: FinishedRun, name: str) -> Numbers:
+    """A field of the records as numbers, nan where there is none."""
+    values = finished.records.get(name)
+    if not isinstance(values, list):
+        return np.empty(0)
+    try:
+        numbers = np.array(values, dtype=float)  # None becomes nan
+    except (TypeError, ValueError):
+        numbers = np.empty((0, 0))
+    return numbers if numbers.ndim == 1 else np.array([_number(value) for value in values], dtype=float)
+
+
+def final(finished: FinishedRun, name: str) -> float | None:
+    """What a run ended with. A rival's is the quickest fit that reached the tolerance, or else the one with the least gap."""
+    values = column(finished, name)
+    if not values.size:
+        return None
+    at = values.size - 1
+    gaps, seconds = column(finished, "relative_gap"), column(finished, "seconds")
+    if is_rival(finished) and gaps.size == values.size == seconds.size and not np.isnan(gaps).all():
+        reached = np.flatnonzero(gaps <= _number(finished.settings.get("tol", 0.0)))
+        at = int(reached[np.argmin(seconds[reached])] if reached.size else np.nanargmin(gaps))
+    return float(values[at]) if math.isfinite(values[at]) else None
+
+
+def groups(runs: Iterable[FinishedRun]) -> dict[tuple[str, str, float], list[FinishedRun]]:
+    """The runs that compete with each other, by data set, loss and strength, in the order they first appear."""
+    found: dict[tuple[str, str, float], list[FinishedRun]] = {}
+    for finished in runs:
+        data = str(finished.settings.get("data") or finished.data.get("name", "data"))
+        key = data, str(finished.settings.get("loss", "loss")), float(finished.strength)
+        found.setdefault(key, []).append(finished)
+    return found
+
+
+def by_solver(runs: Iterable[FinishedRun]) -> dict[str, list[FinishedRun]]:
+    """The repeats of each solver, in the order they first appear."""
+    found: dict[str, list[FinishedRun]] = {}
+    for finished in runs:
+        found.setdefault(solver_of(finished), []).append(finished)
+    return found
+
+
+def standings(runs: Sequence[FinishedRun]) -> list[Standing]:
+    """The solvers of a heat, best first."""
+    table = [Standing(solver, tuple(repeats)) for solver, repeats in by_solver(runs).items()]
+    return sorted(table, key=lambda standing: standing.rank)
+
+
+def best_bounds(runs: Iterable[FinishedRun]) -> tuple[float, float] | None:
+    """The best certified dual and primal of all runs, between which the optimum lies."""
+    runs = list(runs)
+    primals = [value for value in (_number(run.certificate.get("primal")) for run in runs) if math.isfinite(value)]
+    duals = [value for value in (_number(run.certificate.get("dual")) for run in runs) if math.isfinite(value)]
+    return (max(duals), min(primals)) if primals and duals else None
+
+
+def bounds(runs: Sequence[FinishedRun]) -> str:
+    """Where the optimum lies, by the best primal and the best dual of all runs."""
+    found = best_bounds(runs)
+    return "" if found is None else f"Proven: the optimum lies between {found[0]:.9g} and {found[1]:.9g}."
+
+
+def verdict(runs: Sequence[FinishedRun], tol: float) -> str:
+    """One sentence: who won, by how much, and how sure that is."""
+    ranked = standings(runs)
+    if not ranked:
+        return "No run was finished, so nobody won."
+    best, *others = ranked
+    measure = "seconds" if best.certified else "relative_gap"
+    value = best.median(measure) or 0.0
+    if best.certified and not others:
+        said = f"{best.solver} proved a relative gap of {tol:g} after {duration(value)} of updates"
+    elif best.certified:
+        said = f"{best.solver} wins: it proved a relative gap of {tol:g} after {duration(value)} of updates"
+    else:
+        said = f"No solver proved a relative gap of {tol:g}; {best.solver} came closest with {value:.1e}"
+    rivals = [other for other in others if other.certified == best.certified]
+    if not others:
+        return f"{said}, without a rival."
+    if not rivals:
+        return f"{said}, and nobody else got there."
+    second = rivals[0]
+    ratio = (second.median(measure) or 0.0) / value if value else math.inf
+    said += f", {second.solver} next with {_times(ratio)} as much; {_sureness(best, rivals, measure, ratio)}."
+    return said
+
+
+def _times(ratio: float) -> str:
+    digits = 2 if ratio < 2 else 1 if ratio < 10 else 0
+    return f"{ratio:,.{digits}f} times" if ratio < MANY_TIMES else "millions of times"
+
+
+def _sureness(best: Standing, rivals: Sequence[Standing], measure: str, ratio: float) -> str:
+    repeats = len(best.runs)
+    if repeats == 1:
+        return f"one run each{', and too close to be sure' if ratio < CLOSE else ''}, so let --repeats 5 confirm it"
+    ahead = 0
+    for finished in best.runs:
+        seed, mine = finished.settings.get("seed"), _or_infinite(final(finished, measure))
+        same_seed = [run for rival in rivals for run in rival.runs if run.settings.get("seed") == seed]
+        ahead += all(mine < _or_infinite(final(run, measure)) for run in same_seed)
+    if ahead == repeats and ratio >= CLOSE:
+        return f"ahead in all {repeats} repeats"
+    return f"ahead in {ahead} of {repeats} repeats, too close to be sure"
+
+
+def duration(seconds: float) -> str:
+    """Three digits and a unit: 4.21 ms, 1.20 s."""
+    factor, unit = (1e6, "µs") if seconds < 1e-3 else (1e3, "ms") if seconds < 1.0 else (1.0, "s")
+    value = seconds * factor
+    return f"{value:,.{2 if value < 10 else 1 if value < 100 else 0}f} {unit}"
+
+
+def to_reach(runs: Iterable[FinishedRun], gap: float, measure: str = "seconds") -> float | None:
+    """The median over the repeats of one solver until a relative gap was proven; None where half of them never did."""
+    values = [_first(finished, gap, measure) for finished in runs]
+    middle = statistics.median(values) if values else math.inf
+    return middle if math.isfinite(middle) else None
+
+
+def seconds_to(runs: Iterable[FinishedRun], gap: float) -> float | None:
+    """Median seconds of updates until a relative gap was proven; None where half of the repeats never did."""
+    return to_reach(runs, gap, "seconds")
+
+
+def epochs_to(runs: Iterable[FinishedRun], gap: float) -> float | None:
+    """Median epochs until a relative gap was proven; None where half of the repeats never did, or nobody counts."""
+    return to_reach(runs, gap, "epoch")
+
+
+def _first(finished: FinishedRun, gap: float, measure: str) -> float:
+    x, gaps = _pair(finished, measure, "relative_gap")
+    reached = x[gaps <= gap]
+    return float(reached.min()) if reached.size else math.inf
+
+
+def performance_profile(runs: Iterable[FinishedRun], gap: float, measure: str = "seconds") -> list[Profile]:
+    """Dolan & Moré's profiles over the problems (data set, loss, strength) that anyone brought to the gap."""
+    efforts: dict[str, list[float]] = {}
+    problems = 0
+    for heat in groups(runs).values():
+        needed = {solver: to_reach(repeats, gap, measure) for solver, repeats in by_solver(heat).items()}
+        best = min((value for value in needed.values() if value is not None), default=None)
+        problems += best is not None
+        for solver, value in needed.items():
+            kept = efforts.setdefault(solver, [])
+            if value is not None and best is not None:
+                kept.append(value / best if best > 0 else 1.0 if value == best else math.inf)
+    profiles = []
+    for solver, ratios in efforts.items() if problems else ():
+        ordered = sorted({ratio for ratio in ratios if math.isfinite(ratio)})
+        profiles.append(Profile(solver, ordered, [sum(r <= most for r in ratios) / problems for most in ordered]))
+    return profiles
+
+
+def curves(runs: Iterable[FinishedRun], y: str = "relative_gap", x: str = "epoch", points: int = 200) -> list[Curve]:
+    """One curve per solver of a heat. Records without x or y are skipped, and solvers without any have no curve.
+
+    Between records a repeat is interpolated, a gap geometrically. A repeat that ended early holds its last value if it
+    was certified, since nothing more was asked of it, and is left out from there on otherwise; the curve ends where
+    fewer than half of the repeats are left. A rival's points are its fits, medians per rung, in the order of x.
+    """
+    found = []
+    for solver, repeats in by_solver(runs).items():
+        drawn = _rungs(repeats, x, y) if is_rival(repeats[0]) else _lines(repeats, x, y, points)
+        if drawn is not None and drawn[0].size:
+            grid, values = drawn
+            low, middle, high = (_quantile(values, share).tolist() for share in (LOW, 0.5, HIGH))
+            found.append(Curve(solver, grid.tolist(), middle, low, high, len(repeats)))
+    return found
+
+
+def _lines(repeats: Sequence[FinishedRun], x: str, y: str, points: int) -> tuple[Numbers, Numbers] | None:
+    """The common grid, and a row of values per repeat, nan where a repeat has none."""
+    lines = [(finished, *_pair(finished, x, y)) for finished in repeats]
+    lines = [line for line in lines if line[1].size]
+    if not lines:
+        return None
+    grid = _thinned(np.unique(np.concatenate([line[1] for line in lines])), points)
+    values = np.empty((len(lines), grid.size))
+    for row, (finished, places, heights) in enumerate(lines):
+        geometric = y == "relative_gap" and bool((heights > 0).all())
+        between = np.interp(grid, places, np.log(heights) if geometric else heights)
+        values[row] = np.exp(between) if geometric else between
+        values[row, grid < places[0]] = np.nan
+        if finished.status != "CERTIFIED":
+            values[row, grid > places[-1]] = np.nan
+    kept = 2 * np.isfinite(values).sum(axis=0) >= len(lines)
+    return grid[kept], values[:, kept]
+
+
+def _rungs(repeats: Sequence[FinishedRun], x: str, y: str) -> tuple[Numbers, Numbers] | None:
+    """The same for separate fits: the median place of each rung, and its values over repeats."""
+    pairs = [_pair(finished, x, y, ordered=False) for finished in repeats]
+    count = min(places.size for places, _ in pairs)
+    if not count:
+        return None
+    grid = np.median([places[:count] for places, _ in pairs], axis=0)
+    order = np.argsort(grid, kind="stable")
+    return grid[order], np.array([heights[:count] for _, heights in pairs])[:, order]
+
+
+def _pair(finished: FinishedRun, x: str, y: str, ordered: bool = True) -> tuple[Numbers, Numbers]:
+    """Two fields where both are numbers, in the order of the first."""
+    places, heights = column(finished, x), column(finished, y)
+    shorter = min(places.size, heights.size)
+    places, heights = places[:shorter], heights[:shorter]
+    known = np.isfinite(places) & np.isfinite(heights)
+    places, heights = places[known], heights[known]
+    if ordered and bool((np.diff(places) < 0).any()):
+        order = np.argsort(places, kind="stable")
+        places, heights = places[order], heights[order]
+    return places, heights
+
+
+def _thinned(grid: Numbers, points: int) -> Numbers:
+    """At most `points` of the grid: half of them even, half dense at the start, where curves fall most."""
+    if grid.size <= points:
+        return grid
+    even = np.linspace(0, grid.size - 1, points - points // 2)
+    early = np.geomspace(1, grid.size, points // 2) - 1
+    thinned: Numbers = grid[np.unique(np.round(np.concatenate([even, early])).astype(int))]
+    return thinned
+
+
+def _quantile(values: Numbers, share: float) -> Numbers:
+    """A quantile of each column over the numbers in it; every column has one at least."""
+    ordered = np.sort(values, axis=0)  # nan goes last
+    place = share * (np.isfinite(values).sum(axis=0) - 1)
+    below = np.floor(place).astype(int)
+    above, columns = np.ceil(place).astype(int), np.arange(values.shape[1])
+    lower = ordered[below, columns]
+    quantile: Numbers = lower + (place - below) * (ordered[above, columns] - lower)
+    return quantile
+
+
+def styles(solvers: Iterable[str]) -> dict[str, tuple[str, str, str]]:
+    """Color, dash and symbol of each solver, in the given order; no two of the first seventy-two are alike."""
+    return {
+        solver: (COLORS[i % len(COLORS)], DASHES[i % len(DASHES)], SYMBOLS[i % len(SYMBOLS)])
+        for i, solver in enumerate(dict.fromkeys(solvers))
+    }
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else math.nan
+
+
+def _or_infinite(value: float | None) -> float:
+    return math.inf if value is None else value

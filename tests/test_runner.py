@@ -89,17 +89,22 @@ def test_a_worker_that_dies_is_reported_and_what_was_finished_stays(tmp_path: Pa
         patch.setattr(Pool, "__enter__", remembered)
         with pytest.raises(OSError, match=r"a worker process ended during .* with code -9.*pass --resume"):
             race(PLAN, tmp_path / store.FILE, Murderer(), jobs=2)
-    assert len(store.read(tmp_path / store.FILE)) == 1
+    # The other worker may have handed its run over before it was killed; nothing that was handed over is lost.
+    kept = [finished.run for finished in store.read(tmp_path / store.FILE)]
+    assert 1 <= len(kept) <= 2
+    assert len(set(kept)) == len(kept)
     assert not pools[0].workers
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_runs_use_the_threads_they_were_given(threads: int) -> None:
     seen: set[int] = set()
+    # Some packages bring a library built for one thread, which no limit raises.
+    able = {library["filepath"] for library in threadpool_info() if library["num_threads"] > 1}
 
     class Counter(Watcher):
         def recorded(self, run: Any, record: Any) -> None:
-            seen.update(library["num_threads"] for library in threadpool_info())
+            seen.update(library["num_threads"] for library in threadpool_info() if library["filepath"] in able)
 
     before = [library["num_threads"] for library in threadpool_info()]
     plan = Plan(data=("simulated(n=60)",), solvers=("sdca",), epochs=2.0, repeats=1)

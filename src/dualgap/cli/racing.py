@@ -18,13 +18,11 @@ from dualgap.datasets import title
 from dualgap.losses import LOSSES
 from dualgap.solvers import SOLVERS
 from dualgap.workbench import config, store
-from dualgap.workbench.plan import DEFAULT_SOLVERS, Plan, command_of
+from dualgap.workbench.plan import DEFAULT_EPOCHS, DEFAULT_SECONDS, DEFAULT_SOLVERS, Plan, command_of
 from dualgap.workbench.rivals import installed, missing
 from dualgap.workbench.runner import RaceResult
 from dualgap.workbench.runner import race as run_race
 
-# The end of a run where none is given: small data gets all its epochs, large data does not take all day.
-DEFAULT_EPOCHS, DEFAULT_SECONDS = 500.0, 10.0
 DEFAULT_STRENGTH = "0.01"
 PAGE = "race.html"
 # Where a race is written, and what is done with it then, is no part of what a race is.

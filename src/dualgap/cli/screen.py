@@ -37,18 +37,11 @@ def forgive_encoding() -> None:
 
 
 def duration(seconds: float | None) -> str:
-    """Three digits and a unit: 4.21 ms, 1.20 s."""
-    if seconds is None:
-        return "–"
-    for limit, factor, unit in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
-        if seconds < limit:
-            return f"{_three_digits(seconds * factor)} {unit}"
-    return f"{_three_digits(seconds)} s"
+    """Three digits and a unit, or a dash where there is no time."""
+    # Imported here: help and refusals must not wait for NumPy.
+    from dualgap.workbench import summary
 
-
-def _three_digits(value: float) -> str:
-    digits = 2 if value < 10 else 1 if value < 100 else 0
-    return f"{value:,.{digits}f}"
+    return "–" if seconds is None else summary.duration(seconds)
 
 
 def small(value: float | None) -> str:

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
-from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+from threadpoolctl import ThreadpoolController
 
 from dualgap import spec
 from dualgap.certificate import Certificate

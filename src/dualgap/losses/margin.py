@@ -11,25 +11,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from dualgap.losses.base import EDGE, Loss, Vector, positive
+from dualgap.losses.base import EDGE, Loss, QuadraticFamily, Vector, positive
 
 
-class MarginFamily(Loss):
+class MarginFamily(QuadraticFamily):
     """φ(z) = max over 0 ≤ a ≤ upper of a(1 − m) − γa²/2."""
 
     task = "classification"
 
     @property
-    def dual_gamma(self) -> float:
-        return 0.0
-
-    @property
     def upper(self) -> float:
         return 1.0
-
-    @property
-    def smoothness(self) -> float:
-        return 1.0 / self.dual_gamma if self.dual_gamma > 0 else float("inf")
 
     @property
     def lipschitz(self) -> float:

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dualgap.losses.base import EDGE, Loss, Vector, is_number, positive
+from dualgap.losses.base import EDGE, Loss, QuadraticFamily, Vector, is_number, positive
 
 
 def _soft(values: Vector, epsilon: float) -> Vector:
@@ -19,14 +19,10 @@ def _soft(values: Vector, epsilon: float) -> Vector:
     return values if epsilon == 0.0 else np.sign(values) * np.maximum(np.abs(values) - epsilon, 0.0)
 
 
-class ResidualFamily(Loss):
+class ResidualFamily(QuadraticFamily):
     """φ(z) = max over lower ≤ α ≤ upper of α(y − z) − ε|α| − γα²/2."""
 
     task = "regression"
-
-    @property
-    def dual_gamma(self) -> float:
-        return 0.0
 
     @property
     def tube(self) -> float:
@@ -40,10 +36,6 @@ class ResidualFamily(Loss):
     @property
     def upper(self) -> float:
         return 1.0
-
-    @property
-    def smoothness(self) -> float:
-        return 1.0 / self.dual_gamma if self.dual_gamma > 0 else float("inf")
 
     @property
     def lipschitz(self) -> float:
@@ -102,12 +94,8 @@ class ResidualFamily(Loss):
         return {"gamma": self.dual_gamma, "epsilon": self.tube, "lower": self.lower, "upper": self.upper}
 
 
-@dataclass(frozen=True)
-class Squared(ResidualFamily):
-    """Ridge regression's loss, r²."""
-
-    name: ClassVar[str] = "squared"
-    formula: ClassVar[str] = "r²"
+class SquaredFamily(ResidualFamily):
+    """The part of the family that grows like a square: γ = 1/2 on the whole line."""
 
     @property
     def dual_gamma(self) -> float:
@@ -120,6 +108,14 @@ class Squared(ResidualFamily):
     @property
     def upper(self) -> float:
         return float("inf")
+
+
+@dataclass(frozen=True)
+class Squared(SquaredFamily):
+    """Ridge regression's loss, r²."""
+
+    name: ClassVar[str] = "squared"
+    formula: ClassVar[str] = "r²"
 
 
 @dataclass(frozen=True)
@@ -147,7 +143,7 @@ class EpsilonInsensitive(ResidualFamily):
 
 
 @dataclass(frozen=True)
-class SquaredEpsilonInsensitive(ResidualFamily):
+class SquaredEpsilonInsensitive(SquaredFamily):
     """Support vector regression with squared excess, max(0, |r| − ε)²."""
 
     epsilon: float = 0.1
@@ -160,18 +156,6 @@ class SquaredEpsilonInsensitive(ResidualFamily):
     @property
     def tube(self) -> float:
         return float(self.epsilon)
-
-    @property
-    def dual_gamma(self) -> float:
-        return 0.5
-
-    @property
-    def lower(self) -> float:
-        return float("-inf")
-
-    @property
-    def upper(self) -> float:
-        return float("inf")
 
 
 @dataclass(frozen=True)

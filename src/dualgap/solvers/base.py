@@ -47,7 +47,7 @@ class Solver(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     is_ascent: ClassVar[bool] = False
-    """Whether D never falls, so that a D that no longer rises means float64 is exhausted."""
+    """Whether D never falls, so that the duals it carries are the best it knows."""
 
     suggests_its_duals: ClassVar[bool] = False
     """Whether its duals are already those its scores suggest, so that the judge need not look for them."""

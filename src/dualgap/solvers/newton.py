@@ -3,7 +3,7 @@
 A loss with a kink is replaced by loss.smoothed(γ), with γ falling as its minimizer is neared. The duals that the smoothed
 loss suggests are feasible for the problem's own loss, so every step brings duals along:
 
-    gradient = λS·w − Σ s_i α_i x_i ,   Hessian = λS·I + Σ s_i φ″_i x_i x_iᵀ ,   α = −φ′(z)
+    gradient = λ(w − w(α)) ,   Hessian = λ·I + (1/S) Σ s_i φ″_i x_i x_iᵀ ,   α = −φ′(z)
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _smoothed(problem: Problem, gamma: float) -> Problem:
 
 
 def _gradient(problem: Problem, weights: Vector, duals: Vector) -> Vector:
-    return problem.lambda_n * weights - problem.rows.combination(problem.weighted(duals))
+    return problem.strength * (weights - problem.weights_of(duals))
 
 
 def _derived(state: State) -> State:
@@ -136,10 +136,10 @@ def _derived(state: State) -> State:
 def _is_settled(state: State) -> bool:
     """Whether the gradient's part of the gap is small beside what the smoothing costs."""
     problem, gradient, weights = state.inner, state.gradient, state.weights
-    from_gradient = float(gradient @ gradient) / (2.0 * problem.lambda_n * problem.total_weight)
+    from_gradient = float(gradient @ gradient) / (2.0 * problem.strength)
     loss, labels, scores, b = problem.loss, problem.labels, state.scores, state.intercept
     primal = problem.mean_of(lambda c: loss.value(scores[c] + b, labels[c])) + problem.penalty(weights)
-    gap = primal - problem.dual(state.duals, weights - gradient / problem.lambda_n)
+    gap = primal - problem.dual(state.duals, weights - gradient / problem.strength)
     if problem.intercept:
         # Duals that do not sum to zero are shrunk until they do, at about this price.
         from_gradient += abs(problem.mean(state.duals)) * (1.0 + abs(b))
@@ -149,14 +149,16 @@ def _is_settled(state: State) -> bool:
 def _direction(problem: Problem, state: State) -> tuple[Vector, float]:
     """The Newton step in the weights and in the intercept, which is one more column that nothing penalizes."""
     loss, labels, scores, b = problem.loss, problem.labels, state.scores, state.intercept
-    bends = problem.weighted(problem.each(lambda c: loss.curvature(scores[c] + b, labels[c])))
+    bends = problem.each(lambda c: loss.curvature(scores[c] + b, labels[c]))
+    # Shares rather than weights: a common factor of all weights, however large, then changes no number.
+    bends *= 1.0 / problem.rows.count if problem.sample_weight is None else problem.sample_weight / problem.total_weight
     hessian, cross = problem.rows.weighted_gram(bends)
-    np.einsum("ii->i", hessian)[:] += problem.lambda_n
+    np.einsum("ii->i", hessian)[:] += problem.strength
     total = float(bends.sum())
     if not problem.intercept or total == 0.0:
         return -_solve(hessian, state.gradient), 0.0
     bordered = np.block([[hessian, cross[:, None]], [cross, total]])
-    pull = -float(problem.weighted(state.duals).sum())
+    pull = -problem.mean(state.duals)
     step = -_solve(bordered, np.append(state.gradient, pull))
     return step[:-1], float(step[-1])
 

@@ -39,7 +39,7 @@ SOLVERS += ["subgradient", "projected_ascent", "box_ascent", "newton", "sgd(sche
 @pytest.mark.parametrize("loss", list(dg.LOSSES))
 def test_works_or_is_refused(case: str, loss: str) -> None:
     rows, labels = EXTREMES[case]
-    for strength in (1e-2, 1e-12):
+    for strength in (1e-2, 1e-12, 1e8):
         for intercept in (False, True):
             for solver in SOLVERS:
                 try:

@@ -117,24 +117,103 @@ def sdca(
     return Run(epochs, Iterate(data.weights_of(alpha), b, alpha.copy()))
 
 
-def sdca_epoch_with_shrinking(
-    data: Data, loss: Table, order: np.ndarray, alpha: np.ndarray, threshold: float
-) -> tuple[np.ndarray, set[int], float]:
-    """One epoch without intercept that leaves rows alone where a bound holds more firmly than `threshold`.
+class Sleepers:
+    """Passes of coordinate ascent in which rows that a bound holds sleep: 1 pass, then 3, 7, … 31 when held again.
 
-    Returns the duals, the rows left alone, and the largest pressure among the others (zero if none pushed).
+    A row that moves after waking counts as having slept a quarter as long. `step` is the step before, for extrapolation.
     """
-    X, y, s, strength = data
-    alpha, left, largest = alpha.copy(), set(), 0.0
-    for i in map(int, order):
-        score = float(X[i] @ data.weights_of(alpha))
-        push = pressure(loss, score, y[i], alpha[i])
-        if push < -threshold:
-            left.add(i)
-            continue
-        largest = max(largest, push)
-        alpha[i] = best_dual(loss, score, y[i], alpha[i], s[i] * (X[i] @ X[i]) / (strength * data.total))
-    return alpha, left, largest
+
+    def __init__(self, data: Data, loss: Table, intercept_share: float = 0.0, center: float = 0.0) -> None:
+        count = data.labels.size
+        self.data, self.loss, self.alpha = data, loss, np.zeros(count)
+        self.slept, self.wakes, self.number = [0] * count, [0] * count, 0
+        self.step = np.zeros(count)
+        self.one_over_mu = intercept_share * data.mean_squared_norm / data.strength
+        self.center = center
+
+    @property
+    def intercept(self) -> float:
+        return self.center + self.one_over_mu * float(self.data.shares @ self.alpha) / self.data.total
+
+    @property
+    def awake(self) -> set[int]:
+        return {i for i, wakes in enumerate(self.wakes) if wakes <= self.number}
+
+    def dual(self) -> float:
+        _, y, s, strength = self.data
+        w = self.data.weights_of(self.alpha)
+        conjugates = sum(s[i] * self.loss.dual_value(self.alpha[i], y[i]) for i in range(y.size))
+        return conjugates / self.data.total - strength / 2.0 * float(w @ w)
+
+    def make_pass(self, order: np.ndarray) -> float:
+        """One pass over the rows that are awake, in this order; returns the sum of the gap's terms before each step."""
+        X, y, s, strength = self.data
+        before, terms = self.alpha.copy(), 0.0
+        for i in map(int, order):
+            score = float(X[i] @ self.data.weights_of(self.alpha)) + self.intercept
+            if pressure(self.loss, score, y[i], self.alpha[i]) < 0.0:
+                self.slept[i] = min(2 * self.slept[i] + 1, 31)
+                self.wakes[i] = self.number + 1 + self.slept[i]
+                continue
+            self.slept[i] //= 4
+            self.wakes[i] = self.number + 1
+            gap = self.loss.value(score, y[i]) - self.loss.dual_value(self.alpha[i], y[i]) + self.alpha[i] * score
+            terms += s[i] * gap
+            curvature = s[i] * (X[i] @ X[i] / strength + self.one_over_mu) / self.data.total
+            self.alpha[i] = best_dual(self.loss, score, y[i], self.alpha[i], curvature)
+        self.center = self.intercept
+        if self.one_over_mu == 0.0 and self.number >= 3:
+            self.extrapolate(before, {int(i) for i in order})
+        self.number += 1
+        return terms
+
+    def piece(self, i: int) -> tuple[float, float]:
+        """Where the conjugate is smooth around α_i; a logistic dual comes at most eight times closer to an end."""
+        low, high = self.loss.domain(self.data.labels[i])
+        alpha = self.alpha[i]
+        if self.loss.bend is None:
+            return alpha - 0.875 * (alpha - low), alpha + 0.875 * (high - alpha)
+        if low < 0.0 < high and self.loss.dual_slope(0.0, 0.0, 1) != self.loss.dual_slope(0.0, 0.0, -1):
+            low, high = (0.0, high) if alpha > 0.0 else (low, 0.0)
+        return low, high
+
+    def extrapolate(self, before: np.ndarray, moved: set[int]) -> None:
+        """Maximize D over α + c₁(this pass) + c₂(the step before) for duals inside their interval, then stay in it."""
+        X, y, s, strength = self.data
+        free = [i for i in moved if self.piece(i)[0] < self.alpha[i] < self.piece(i)[1]]
+        held = [i for i in moved - set(free) if self.alpha[i] != before[i] or self.step[i] != 0.0]
+        p, q = np.zeros(y.size), np.zeros(y.size)
+        p[free], q[free] = (self.alpha - before)[free], self.step[free]
+        gradient, bends = np.zeros(y.size), np.zeros(y.size)
+        for i in free:
+            slope = self.loss.dual_slope(self.alpha[i], y[i], 1)
+            gradient[i] = s[i] * (slope - X[i] @ self.data.weights_of(self.alpha))
+            a = y[i] * self.alpha[i]
+            bends[i] = s[i] * (1.0 / (a * (1.0 - a)) if self.loss.bend is None else self.loss.bend)
+        K = (s[:, None] * X) @ (s[:, None] * X).T / (strength * self.data.total) + np.diag(bends)
+        pp, pq, qq, gp, gq = p @ K @ p, p @ K @ q, q @ K @ q, gradient @ p, gradient @ q
+        w = self.data.weights_of(self.alpha)
+        noise = 1e-20 * strength * self.data.total * float(w @ w)
+        determinant = pp * qq - pq * pq
+        if len(held) > 0.3 * len(moved):
+            wanted = np.zeros(y.size)
+        elif min(pp, qq) > noise and determinant > 1e-10 * pp * qq:
+            wanted = ((gp * qq - gq * pq) * p + (gq * pp - gp * pq) * q) / determinant
+        else:
+            wanted = gp / pp * p if pp > noise else np.zeros(y.size)
+        for i in free:
+            low, high = self.piece(i)
+            wanted[i] = min(max(self.alpha[i] + wanted[i], low), high) - self.alpha[i]
+        climb, curvature = gradient @ wanted, wanted @ K @ wanted
+        self.step = p
+        if climb > 0.0:
+            length = min(1.0, climb / curvature) if curvature > 0.0 else 1.0
+            old, value = self.alpha.copy(), self.dual()
+            self.alpha = old + length * wanted
+            if self.dual() > value:
+                self.step = p + length * wanted
+            else:
+                self.alpha = old
 
 
 def sub_gradient(

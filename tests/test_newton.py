@@ -132,16 +132,6 @@ def test_a_warm_start_at_the_solution_costs_no_step() -> None:
 
 def test_too_many_columns_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(newton, "available_bytes", lambda: 100)
+    monkeypatch.setattr(newton, "ALWAYS_FREE", 0)
     with pytest.raises(ValueError, match=r"newton needs .* GiB .* use sdca"):
         dg.solve(small_problem("hinge"), "newton")
-
-
-def test_auto_takes_newton_where_one_side_is_small_and_says_so() -> None:
-    result = dg.solve(small_problem("hinge"))
-    assert result.solver == dg.Newton()
-    assert result.reason.startswith("newton: ")
-    rng = np.random.default_rng(0)
-    wide = sp.random(700, 900, 0.02, format="csr", rng=rng)
-    large = dg.solve(dg.Problem(wide, np.resize([1, -1], 700), "hinge", 1e-2), tol=1e-2)
-    assert large.solver == dg.SDCA()
-    assert large.reason.startswith("sdca: ")

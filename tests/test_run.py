@@ -269,11 +269,25 @@ def test_progress_shows_on_standard_error(problem: dg.Problem, capfd: pytest.Cap
 
 def test_auto_may_switch(problem: dg.Problem) -> None:
     class Fickle(dg.Auto):
-        def choose(self, problem, records):
+        def choose(self, problem, records, tol=0.0):
             late = bool(records) and records[-1].epoch >= 2
             return (dg.SDCA(), "late") if late else (dg.Pegasos(), "early")
 
-    result = dg.solve(problem, Fickle(), tol=1e-6)
+    result = dg.solve(problem, Fickle(), tol=1e-6, record_every=1)
     assert (result.status, result.reason, result.solver) == (Status.CERTIFIED, "late", dg.SDCA())
     gaps = {record.epoch: record.relative_gap for record in result.trace}
     assert gaps[3.0] < 1.0
+
+
+def test_auto_looks_rarely_unless_somebody_watches(problem: dg.Problem) -> None:
+    seen = []
+    alone = dg.solve(problem, tol=1e-9)
+    watched = dg.solve(problem, tol=1e-9, callback=lambda record: seen.append(record.epoch))
+    assert alone.status is watched.status is Status.CERTIFIED
+    assert len(alone.trace) < len(watched.trace) == len(seen)
+
+
+def test_where_it_looks_depends_on_nothing_but_the_problem(problem: dg.Problem) -> None:
+    first, second = (dg.solve(problem, "sdca", tol=1e-6, record_every=np.inf) for _ in range(2))
+    assert [record.epoch for record in first.trace] == [record.epoch for record in second.trace]
+    np.testing.assert_array_equal(first.weights, second.weights)

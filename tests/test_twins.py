@@ -12,7 +12,6 @@ import dualgap as dg
 import reference
 from driving import AGREEMENT, EPOCHS, assert_twins, close, copied, drive, random_of, same_bits
 from dualgap.kernels import asdca as asdca_kernel
-from dualgap.kernels import sdca as sdca_kernel
 from dualgap.solvers.base import INTERCEPT_SHARE, first_intercept
 from examples import FORMS, small_problem, small_rows
 from reference_losses import closed_form_dual, table_of
@@ -69,63 +68,6 @@ def test_both_logistic_steps(step: str, first: str) -> None:
     solver = dg.SDCA(logistic_step=step, first_epoch=first)
     seen = drive(solver, problem)
     assert_twins(seen, sdca_twin(solver, problem, seen.orders))
-
-
-def test_shrinking_leaves_alone_the_rows_the_twin_leaves_alone() -> None:
-    problem = small_problem("hinge", strength=0.3)
-    data, table = reference.plain(problem), table_of(problem.loss)
-    solver = dg.SDCA(shrinking=True)
-    state = solver.start(problem, None)
-    target, alone, back = np.inf, 0, 0
-    for epoch in range(30):
-        steps = solver.plan(problem, state, epoch, random_of(7))
-        before, threshold = state.duals.copy(), float(state.moving[sdca_kernel.THRESHOLD])
-        active = set(np.flatnonzero(state.active))
-        assert set(steps) == active
-        state = solver.advance(problem, state, steps)
-        duals, left, largest = reference.sdca_epoch_with_shrinking(data, table, steps, before, threshold)
-        close(state.duals, duals)
-        close(state.weights, data.weights_of(duals))
-        assert state.moving[sdca_kernel.LARGEST] == pytest.approx(largest, abs=1e-12)
-        active -= left
-        assert set(np.flatnonzero(state.active)) == active
-        state = solver.end_epoch(problem, state)
-        # Rows left alone return once the others have settled to a tenth of what they wanted at the last return.
-        settled = largest <= target
-        assert set(np.flatnonzero(state.active)) == (set(range(24)) if settled else active)
-        alone, back = alone + len(left), back + (settled and len(active) < 24)
-        target = 0.1 * largest if settled else target
-        if largest < 1e-6:
-            break  # from here on rounding decides who is held
-    assert alone > 10
-    assert back > 1
-
-
-@pytest.mark.parametrize("sampling", ["random", "permutation", "cyclic"])
-@pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive", "logistic"])
-def test_shrinking_ends_at_the_same_optimum(loss: str, sampling: str) -> None:
-    problem = small_problem(loss, strength=0.3)
-    plain, shrunk = (
-        dg.solve(problem, dg.SDCA(sampling=sampling, shrinking=shrinking), tol=1e-10, max_epochs=400, record_every=5)
-        for shrinking in (False, True)
-    )
-    assert shrunk.status is dg.Status.CERTIFIED
-    assert shrunk.certificate.primal == pytest.approx(plain.certificate.primal, rel=1e-9)
-
-
-def test_shrinking_counts_a_row_left_alone_as_an_update_of_the_average() -> None:
-    problem = small_problem("hinge", strength=0.3)
-    solver = dg.SDCA(shrinking=True)
-    state = solver.begin_average(problem, solver.start(problem, None))
-    iterates = []
-    for epoch in range(8):
-        steps = solver.plan(problem, state, epoch, random_of(7))
-        for k in range(steps.size):
-            state = solver.advance(problem, state, steps[k : k + 1])
-            iterates.append(state.duals.copy())
-        state = solver.end_epoch(problem, state)
-    assert len(iterates) < 8 * 24
-    close(solver.average(problem, state).duals, np.mean(iterates, axis=0))
 
 
 # ---- ASDCA
@@ -259,13 +201,6 @@ def test_an_epoch_cut_into_slices_gives_the_same_bits(solver: dg.Solver, form: s
     whole = drive(solver, problem, average_from=1, slices=1)
     for slices in (2, 24):
         same_bits(whole, drive(solver, problem, average_from=1, slices=slices))
-
-
-def test_shrinking_cut_into_slices_gives_the_same_bits() -> None:
-    problem = small_problem("hinge", "dense", strength=0.3)
-    solver = dg.SDCA(shrinking=True)
-    whole = drive(solver, problem, epochs=8, slices=1)
-    same_bits(whole, drive(solver, problem, epochs=8, slices=7))
 
 
 @pytest.mark.parametrize("solver", STOCHASTIC.values(), ids=STOCHASTIC.keys())

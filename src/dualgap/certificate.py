@@ -81,11 +81,17 @@ class Judgement(NamedTuple):
 
 
 def certify(
-    problem: Problem, weights: Vector, intercept: float = 0.0, duals: Vector | None = None, enough: float = 0.0
+    problem: Problem,
+    weights: Vector,
+    intercept: float = 0.0,
+    duals: Vector | None = None,
+    enough: float = 0.0,
+    tol: float = 0.0,
 ) -> Judgement:
     """Judge an answer. The duals of the judgement are feasible, and with a free intercept b is the best for w.
 
-    Once the carried duals show a relative gap of `enough`, no others are looked at.
+    Once the carried duals show a relative gap of `enough`, no others are looked at; where duals show one of `tol` as they
+    are, they are not scaled.
     """
     scores = problem.rows.scores(weights)
     if problem.intercept:
@@ -102,7 +108,7 @@ def certify(
         else:
             feasible = _clipped(problem, candidate)
         _make_feasible(problem, feasible)
-        value, dual_size = _best_on_ray(problem, feasible)
+        value, dual_size = _best_on_ray(problem, feasible, primal * (1.0 - tol) if tol else np.inf)
         if best is None or value > best[0]:
             best = (value, dual_size, feasible)
     assert best is not None
@@ -155,12 +161,15 @@ def _make_feasible(problem: Problem, duals: Vector) -> None:
         np.multiply(duals, up / down, out=duals, where=duals < 0.0)
 
 
-def _best_on_ray(problem: Problem, duals: Vector) -> tuple[float, float]:
-    """The best D on the ray through the duals, which are scaled in place, and the size of what was summed for it."""
+def _best_on_ray(problem: Problem, duals: Vector, wanted: float) -> tuple[float, float]:
+    """The best D on the ray through the duals, which are scaled in place, and the size of what was summed for it.
+
+    Where D at the duals themselves is as large as wanted, they stay as they are.
+    """
     dual_weights = problem.weights_of(duals)
     value = problem.dual(duals, dual_weights)
     quadratic = 2.0 * problem.penalty(dual_weights)
-    factor = _best_factor(problem, duals, quadratic)
+    factor = 1.0 if value >= wanted else _best_factor(problem, duals, quadratic)
     if factor != 1.0:
         scaled = _clipped(problem, duals, factor)
         better = problem.dual(scaled, dual_weights * factor)

@@ -27,6 +27,11 @@ log = logging.getLogger("dualgap")
 SLICE_SECONDS = 0.1
 FIRST_SLICE_VALUES = 1 << 19
 
+# Where nobody asked for records, a look comes after so many epochs, then after this share more than at the last look; it
+# costs about as much as two epochs. A solver that guesses its own gap is looked at unasked so many times less often.
+FIRST_LOOK, LOOK_GROWTH = 5, 0.2
+PATIENCE = 4.0
+
 # A run that moved neither P nor D by a bit for so many epochs never will.
 FROZEN_EPOCHS = 50
 # The gap has been within rounding for so many records without halving.
@@ -43,6 +48,11 @@ class Limits:
     record_every: float | None
     record_updates: int | None
     given_epochs: bool
+
+    @property
+    def asks_for_records(self) -> bool:
+        """Whether somebody said how often to look; otherwise looks come where they pay."""
+        return self.record_updates is not None or self.record_every != np.inf
 
     @staticmethod
     def of(tol: float, epochs: float | None, seconds: float | None, every: float | None, updates: int | None) -> Limits:
@@ -120,7 +130,9 @@ class Loop:
         self.examiner, self.interrupt = examiner, interrupt
         self.auto = chosen if isinstance(chosen, Auto) else None
         self.trace = Trace()
-        self.solver, self.reason = chosen.choose(problem, ()) if isinstance(chosen, Auto) else (chosen, "as asked")
+        self.solver, self.reason = (
+            chosen.choose(problem, (), limits.tol) if isinstance(chosen, Auto) else (chosen, "as asked")
+        )
         self.solver.check(problem)
         if self.solver.output != "last" and not limits.given_epochs:
             raise ValueError(
@@ -133,7 +145,10 @@ class Loop:
         self.picked: Answer | None = None  # the iterate drawn so far, for output="random"
         self.collecting = False
         self.judged: Judgement | None = None
-        self.state = self.solver.start(problem, warm)
+        self.state = self.solver.aim(self.solver.start(problem, warm), limits.tol)
+        self.is_warm = warm is not None
+        self.left: set[str] = set()
+        self.believed = np.inf  # the gap the solver guessed at the last look
 
     def random(self, epoch: int, partition: int = 0) -> np.random.Generator:
         return np.random.default_rng((self.seed, epoch, partition))
@@ -141,7 +156,8 @@ class Loop:
     def run(self, tell: Callable[[Record], bool]) -> Result:
         # An iterate may leave float64's range; every look at it checks, so NumPy need not warn as well.
         with np.errstate(over="ignore", invalid="ignore"):
-            ending = self.look(tell)
+            # With nothing known, the judge has nothing to say about zero weights that the end of the run would need.
+            ending = self.look(tell) if self.limits.asks_for_records or self.is_warm else None
             for epoch in itertools.count():
                 if ending is not None:
                     break
@@ -182,13 +198,13 @@ class Loop:
                 if stop == total:
                     self.state = self.solver.end_epoch(self.problem, self.state)
             self.touched += len(slice_)
-            self.updates += stop - at
+            self.updates += -(-len(slice_) // batch)
             self.candidates += (stop - at) if self.collecting else 0
             at = stop
             if picked:
                 self.picked = _copied(self.solver.answer(self.problem, self.state))
             ending = self.out_of_budget()
-            if self.is_record_due() or ending is not None:
+            if ending is not None or self.is_record_due(stop == total):
                 ending = self.look(tell) or ending
                 if ending is not None:
                     return ending
@@ -204,7 +220,7 @@ class Loop:
         due = [self.slice_examples(), self.limits.max_epochs * n - self.touched]
         if self.limits.record_updates is not None:
             due.append((self.next_record_at() - self.updates) * batch)
-        else:
+        elif self.limits.asks_for_records:
             due.append(self.next_record_at() - self.touched)
         if self.solver.output != "last" and not self.collecting:
             due.append(self.collect_from() - self.touched)
@@ -223,10 +239,24 @@ class Loop:
         every = float(self.limits.record_every or 1.0)
         return (floor(last.epoch / every + 1e-9) + 1) * every * self.problem.rows.count
 
-    def is_record_due(self) -> bool:
+    def is_record_due(self, ends_epoch: bool) -> bool:
+        if not self.limits.asks_for_records:
+            return ends_epoch and self.is_look_worthwhile()
         if self.limits.record_updates is not None:
             return self.updates >= self.next_record_at()
         return self.touched >= self.next_record_at() - 1e-6
+
+    def is_look_worthwhile(self) -> bool:
+        """Whether the solver believes to be done, or so much was done since the last look that another costs little.
+
+        Counted in epochs and not in seconds, so that the same run ends at the same place on any machine.
+        """
+        believed = self.solver.believed_gap(self.problem, self.state)
+        if believed is not None and believed <= min(self.limits.tol, 0.5 * self.believed):
+            self.believed = believed
+            return True
+        epoch, last = self.touched / self.problem.rows.count, self.trace[-1].epoch if len(self.trace) else 0.0
+        return epoch >= last + max(FIRST_LOOK, LOOK_GROWTH * last) * (1.0 if believed is None else PATIENCE)
 
     def out_of_budget(self) -> Status | None:
         if self.interrupt.asked:
@@ -271,7 +301,7 @@ class Loop:
         broken = not (np.isfinite(answer.weights).all() and np.isfinite(answer.intercept))
         # An ascent's own duals are the best known; other solvers' are compared with those the scores suggest.
         enough = np.inf if self.solver.is_ascent or self.solver.suggests_its_duals else self.limits.tol
-        judged = None if broken else certify(self.problem, *answer, enough=enough)
+        judged = None if broken else certify(self.problem, *answer, enough=enough, tol=self.limits.tol)
         if judged is None or judged.certificate.is_broken:
             if judged is None or not np.isfinite(judged.certificate.primal):
                 # The iterate left float64's range; zero weights are an answer that can be judged.
@@ -310,12 +340,14 @@ class Loop:
         """Ask the policy, if there is one, whether another solver should go on from here."""
         if self.auto is None or self.judged is None:
             return False
-        chosen, reason = self.auto.choose(self.problem, self.trace.records)
-        if chosen == self.solver:
+        chosen, reason = self.auto.choose(self.problem, self.trace.records, self.limits.tol)
+        if chosen == self.solver or chosen.name in self.left:
             return False
+        self.left.add(self.solver.name)  # what was given up is not tried again
         chosen.prepare(self.problem)
-        self.solver, self.reason = chosen, reason
-        self.state = chosen.start(self.problem, Answer(self.judged.weights, self.judged.intercept, self.judged.duals))
+        self.solver, self.reason, self.believed = chosen, reason, np.inf
+        start = Answer(self.judged.weights, self.judged.intercept, self.judged.duals)
+        self.state = chosen.aim(chosen.start(self.problem, start), self.limits.tol)
         return True
 
 

@@ -7,7 +7,7 @@ with a free intercept b the duals must also satisfy Σ s_i α_i = 0
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from dualgap.losses import LOSSES, Loss
 from dualgap.minimize import between_kinks, slope_root
 from dualgap.rows import Rows, as_rows
 from dualgap.spec import build
+from dualgap.threads import mapped
 
 Vector = NDArray[np.float64]
 
@@ -26,6 +27,11 @@ CHUNK = 1 << 14
 
 # ‖x‖²/(λS) beyond this leaves no room in float64 for the products that follow from it.
 LARGEST_CURVATURE = 1e280
+
+
+def chunks(count: int) -> list[slice]:
+    """Slices that cover so many rows; threads may share them."""
+    return [slice(begin, min(begin + CHUNK, count)) for begin in range(0, count, CHUNK)]
 
 
 class Problem:
@@ -99,23 +105,27 @@ class Problem:
         total = values.sum() if self.sample_weight is None else self.sample_weight @ values
         return float(total) / self.total_weight
 
-    def chunks(self) -> Iterator[slice]:
+    def chunks(self) -> list[slice]:
         """Slices that cover the rows."""
-        for begin in range(0, self.rows.count, CHUNK):
-            yield slice(begin, min(begin + CHUNK, self.rows.count))
+        return chunks(self.rows.count)
 
     def mean_of(self, values: Callable[[slice], Vector]) -> float:
         """(1/S) Σ s_i v_i, with v computed chunk by chunk."""
-        total = 0.0
-        for c in self.chunks():
-            total += float(values(c).sum() if self.sample_weight is None else self.sample_weight[c] @ values(c))
-        return total / self.total_weight
+
+        def total(c: slice) -> float:
+            return float(values(c).sum() if self.sample_weight is None else self.sample_weight[c] @ values(c))
+
+        return sum(mapped(total, self.chunks())) / self.total_weight
 
     def each(self, values: Callable[[slice], Vector]) -> Vector:
         """v_i for all rows, computed chunk by chunk."""
         out = np.empty(self.rows.count)
-        for c in self.chunks():
+
+        def fill(c: slice) -> None:
             out[c] = values(c)
+
+        for _ in mapped(fill, self.chunks()):
+            pass
         return out
 
     def weighted(self, duals: Vector) -> Vector:

@@ -13,12 +13,21 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from dualgap.threads import mapped
+
 Vector = NDArray[np.float64]
 
 # Rows are converted to float64 in blocks of about this many bytes: small against the data, large against the call.
 BLOCK_BYTES = 1 << 20
 # A product of a block with itself wants taller ones.
 GRAM_BLOCK_BYTES, GRAM_BLOCK_ROWS = 1 << 20, 256
+# Products with more than this many stored values are cut into parts of about that many, which threads may share.
+PART_VALUES = 1 << 20
+GRAM_PARTS = 8
+
+
+# Indices as SciPy holds them and as kernels see them.
+UNSIGNED: dict[Any, Any] = {np.dtype(np.int32): np.uint32, np.dtype(np.int64): np.uint64}
 
 
 class DenseRows(NamedTuple):
@@ -38,10 +47,15 @@ class SparseRows(NamedTuple):
 class Rows:
     """The rows x_i of a problem: their storage, their squared norms, and products with them in float64."""
 
-    def __init__(self, arrays: DenseRows | SparseRows, count: int, dimension: int) -> None:
+    def __init__(
+        self, arrays: DenseRows | SparseRows, count: int, dimension: int, squared_norms: Vector | None = None
+    ) -> None:
         self.arrays = arrays
         self.count = count
         self.dimension = dimension
+        if squared_norms is not None:
+            self.squared_norms = squared_norms
+            return
         self.squared_norms = self._squared_norms()
         if not np.isfinite(self.squared_norms).all():
             raise ValueError(
@@ -66,6 +80,22 @@ class Rows:
             )
         return self
 
+    def take(self, picked: NDArray[Any]) -> Rows:
+        """A copy of some rows, by their numbers."""
+        norms = self.squared_norms[picked]
+        if isinstance(self.arrays, DenseRows):
+            return Rows(DenseRows(self.arrays.values[picked]), picked.size, self.dimension, norms)
+        part = _csr(*self.arrays, (self.count, self.dimension))[picked]
+        unsigned = [values.view(UNSIGNED[values.dtype]) for values in (part.indices, part.indptr)]
+        return Rows(SparseRows(part.data, *unsigned), picked.size, self.dimension, norms)
+
+    def dense(self) -> Rows:
+        """A copy of the rows with every zero stored."""
+        if isinstance(self.arrays, DenseRows):
+            return self
+        values = _csr(*self.arrays, (self.count, self.dimension)).toarray()
+        return Rows(DenseRows(values), self.count, self.dimension, self.squared_norms)
+
     def blocks(self, small: bool = False, size: int | None = None) -> Iterator[tuple[slice, Any]]:
         """Blocks of rows as float64 matrices (NumPy or CSR), with the rows they hold.
 
@@ -79,34 +109,61 @@ class Rows:
             height = max(1, int((size or BLOCK_BYTES) * self.count / max(8 * self.stored, 1)))
         for begin in range(0, self.count, height):
             rows = slice(begin, min(begin + height, self.count))
-            if isinstance(a, DenseRows):
-                yield rows, a.values[rows].astype(np.float64, copy=False)
-            else:
-                low, high = int(a.indptr[rows.start]), int(a.indptr[rows.stop])
-                indptr = a.indptr[rows.start : rows.stop + 1]
-                yield (
-                    rows,
-                    _csr(
-                        a.data[low:high].astype(np.float64, copy=False),
-                        a.indices[low:high],
-                        indptr if low == 0 else indptr - a.indptr.dtype.type(low),
-                        (rows.stop - rows.start, self.dimension),
-                    ),
-                )
+            yield rows, self.block(rows)
+
+    def block(self, rows: slice) -> Any:
+        """Some rows as a float64 matrix, NumPy or CSR; float64 data is not copied."""
+        a = self.arrays
+        if isinstance(a, DenseRows):
+            return a.values[rows].astype(np.float64, copy=False)
+        low, high = int(a.indptr[rows.start]), int(a.indptr[rows.stop])
+        indptr = a.indptr[rows.start : rows.stop + 1]
+        return _csr(
+            a.data[low:high].astype(np.float64, copy=False),
+            a.indices[low:high],
+            indptr if low == 0 else indptr - a.indptr.dtype.type(low),
+            (rows.stop - rows.start, self.dimension),
+        )
+
+    def parts(self, most: int | None = None) -> list[slice]:
+        """Runs of rows to share between threads; they depend on the size alone, so that sums have the same bits."""
+        height = max(1, int(self.count * PART_VALUES / max(self.stored, 1)), -(-self.count // (most or self.count)))
+        return [slice(begin, min(begin + height, self.count)) for begin in range(0, self.count, height)]
+
+    def _blocks_of(self, part: slice, size: int = BLOCK_BYTES) -> Iterator[slice]:
+        """Shorter runs of a part, for data that must be converted or that a caller is about to copy."""
+        height = max(1, int(size * self.count / max(8 * self.stored, 1)))
+        for begin in range(part.start, part.stop, height):
+            yield slice(begin, min(begin + height, part.stop))
+
+    def _ready(self, part: slice) -> Iterator[slice]:
+        """The part itself where its rows are float64 in place, else runs short enough to convert."""
+        a = self.arrays
+        values = a.data if isinstance(a, SparseRows) else a.values
+        return iter((part,)) if values.dtype == np.float64 else self._blocks_of(part)
 
     def scores(self, weights: Vector) -> Vector:
         """X w."""
         out = np.empty(self.count)
-        for rows, block in self.blocks():
-            out[rows] = block @ weights
+
+        def fill(part: slice) -> None:
+            for rows in self._ready(part):
+                out[rows] = self.block(rows) @ weights
+
+        for _ in mapped(fill, self.parts()):
+            pass
         return out
 
     def combination(self, coefficients: Vector) -> Vector:
         """Xᵀ c."""
-        out = np.zeros(self.dimension)
-        for rows, block in self.blocks():
-            out += block.T @ coefficients[rows]
-        return out
+
+        def summed(part: slice) -> Vector:
+            total = np.zeros(self.dimension)
+            for rows in self._ready(part):
+                total += _transposed(self.block(rows)) @ coefficients[rows]
+            return total
+
+        return _added(mapped(summed, self.parts()))
 
     def gram(self) -> Vector:
         """X Xᵀ as a dense matrix."""
@@ -118,23 +175,29 @@ class Rows:
                 out[columns, rows] = own @ others
         return out
 
-    def weighted_gram(self, factors: Vector) -> tuple[Vector, Vector]:
-        """Σ c_i x_i x_iᵀ and Σ c_i x_i over rows whose factor c_i ≥ 0 is not zero, in blocks: no copy of X."""
-        out = np.zeros((self.dimension, self.dimension))
+    def weighted_gram(self, factors: Vector) -> Vector:
+        """Σ c_i x_i x_iᵀ over rows whose factor c_i ≥ 0 is not zero, in blocks: no copy of X."""
         size = max(GRAM_BLOCK_BYTES, GRAM_BLOCK_ROWS * 8 * self.stored // self.count)
-        for rows, block in self.blocks(small=True, size=size):
-            kept = np.flatnonzero(factors[rows])
-            if not kept.size:
-                continue
-            roots = np.sqrt(factors[rows][kept])
-            part: Any = block[kept] if kept.size < block.shape[0] else block
-            if self.is_sparse:
-                part = _csr(part.data * np.repeat(roots, np.diff(part.indptr)), part.indices, part.indptr, part.shape)
-                out += (part.T @ part).toarray()
-            else:
-                part = part * roots[:, None]
-                out += part.T @ part
-        return out, self.combination(factors)
+
+        def summed(part: slice) -> Vector:
+            total = np.zeros((self.dimension, self.dimension))
+            for rows in self._blocks_of(part, size):
+                kept = np.flatnonzero(factors[rows])
+                if not kept.size:
+                    continue
+                roots, block = np.sqrt(factors[rows][kept]), self.block(rows)
+                block = block[kept] if kept.size < block.shape[0] else block
+                if self.is_sparse:
+                    data = block.data * np.repeat(roots, np.diff(block.indptr))
+                    block = _csr(data, block.indices, block.indptr, block.shape)
+                    total += (block.T @ block).toarray()
+                else:
+                    block = block * roots[:, None]
+                    total += block.T @ block
+            return total
+
+        # Few parts, because each brings a matrix.
+        return _added(mapped(summed, self.parts(most=GRAM_PARTS)))
 
     def _squared_norms(self) -> Vector:
         out = np.empty(self.count)
@@ -148,13 +211,30 @@ class Rows:
         return out
 
 
+def _added(terms: Iterator[Vector]) -> Vector:
+    """The sum in the order given."""
+    total = next(terms)
+    for term in terms:
+        total += term
+    return total
+
+
 def _csr(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape: tuple[int, int]) -> Any:
     """A CSR matrix around arrays that were checked already: no copy and no second check."""
     matrix = sp.csr_matrix(shape, dtype=data.dtype)
-    signed = {np.dtype(np.uint32): np.int32, np.dtype(np.uint64): np.int64}
+    signed = {np.dtype(kind): plain for plain, kind in UNSIGNED.items()}
     matrix.data = data
     matrix.indices = indices.view(signed.get(indices.dtype, indices.dtype))
     matrix.indptr = indptr.view(signed.get(indptr.dtype, indptr.dtype))
+    return matrix
+
+
+def _transposed(block: Any) -> Any:
+    """A block's transpose, without the copy SciPy makes of a CSR matrix's parts."""
+    if isinstance(block, np.ndarray):
+        return block.T
+    matrix = sp.csc_matrix(block.shape[::-1], dtype=block.dtype)
+    matrix.data, matrix.indices, matrix.indptr = block.data, block.indices, block.indptr
     return matrix
 
 
@@ -234,8 +314,7 @@ def _sparse_rows(X: Any, name: str) -> Rows:
         matrix.sum_duplicates()
         data, indices, indptr = matrix.data, matrix.indices, matrix.indptr
     _refuse_not_finite(data, name)
-    unsigned = {np.dtype(np.int32): np.uint32, np.dtype(np.int64): np.uint64}
-    return Rows(SparseRows(data, indices.view(unsigned[indices.dtype]), indptr.view(unsigned[indptr.dtype])), *shape)
+    return Rows(SparseRows(data, indices.view(UNSIGNED[indices.dtype]), indptr.view(UNSIGNED[indptr.dtype])), *shape)
 
 
 def _refuse_malformed(X: Any, name: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from dualgap.progress import watch
 from dualgap.result import Result, Status
 from dualgap.solvers import SOLVERS, Answer, Auto, Solver
 from dualgap.spec import build
+from dualgap.threads import working
 from dualgap.trace import Record
 
 __all__ = ["Result", "Status", "solve"]
@@ -34,23 +36,28 @@ def solve(
     record_updates: int | None = None,
     progress: bool = False,
     callback: Callable[[Record], object] | None = None,
+    n_jobs: int | None = 1,
 ) -> Result:
     """Solve a problem to a certified relative gap of `tol`, or until a limit.
 
     `max_epochs` counts passes over the rows (default 1,000 where no limit is given), `max_seconds` wall seconds of the
     whole call. `start` is a Result or (weights, intercept, duals); `test` is (X, y) to score at every record. A record
-    is made every `record_every` epochs (default 1) or every `record_updates` updates; recording changes no number of
-    the run. `callback(record)` stops the run by returning True.
+    is made every `record_every` epochs or every `record_updates` updates; `record_every=inf` makes them as rarely as
+    proving the answer allows. By default that is what `auto` does where nobody watches, and other solvers make one an
+    epoch. Recording changes no number of the run. `callback(record)` stops the run by returning True. `n_jobs` threads
+    work on it (−1: one per core), with the same bits for any number of them.
     """
     chosen = build(solver, SOLVERS, "solver")
+    if record_every is None and record_updates is None:
+        record_every = inf if isinstance(chosen, Auto) and test is None and callback is None else 1.0
     limits = Limits.of(tol, max_epochs, max_seconds, record_every, record_updates)
     if not isinstance(problem, Problem):
         raise TypeError(f"solve needs a Problem, got {type(problem).__name__}; make one with dg.Problem(X, y)")
     warm = _warm(problem, start)
     examiner = Examiner(problem, test)
     interrupt = Interrupt()
-    loop = Loop(problem, chosen, limits, int(seed), warm, examiner, interrupt)
-    with watch(progress, limits.max_epochs, tol) as show, interrupt:
+    with watch(progress, limits.max_epochs, tol) as show, working(n_jobs), interrupt:
+        loop = Loop(problem, chosen, limits, int(seed), warm, examiner, interrupt)
 
         def tell(record: Record) -> bool:
             show(record)

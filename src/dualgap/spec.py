@@ -61,8 +61,8 @@ def build(spec: object, table: Mapping[str, type[T]], kind: str) -> T:
         )
     name, options = parse(spec)
     cls = table[known(name, table, kind)]
-    allowed = list(inspect.signature(cls).parameters)
     for option in options:
+        allowed = list(inspect.signature(cls).parameters)
         if option not in allowed:
             hint = f"its options are {', '.join(allowed)}" if allowed else "it has no options"
             raise ValueError(f"{kind} {name!r} has no option {option!r}; {hint}")

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from dualgap.kernels.compile import kernel
 from dualgap.kernels.rows import add_to, dot, fetch, prefetch
-from dualgap.kernels.steps import dual_step, pressure
+from dualgap.kernels.steps import dual_step
 
 # Places in `moving`, the numbers that change during a run.
-INTERCEPT, AVERAGED, SEEN_WEIGHT, THRESHOLD, LARGEST = range(5)
-MOVING = 5
+INTERCEPT, AVERAGED, SEEN_WEIGHT = range(3)
+MOVING = 3
 
 AHEAD = 4
 
@@ -36,16 +36,13 @@ def sdca_steps(
     weights,
     moving,
     dual_sums,
-    active,
 ):
     """Coordinate steps over `order`. Updates duals, weights and moving in place; weights = w(duals) still holds.
 
     row_weights is None where all are 1; dual_sums is None unless the duals are averaged, and then holds
-    Σ (number averaged before the step)·Δ; active is None without shrinking, else cleared for rows a bound holds firmly.
-    Each None compiles to a kernel without that branch.
+    Σ (number averaged before the step)·Δ. Each None compiles to a kernel without that branch.
     """
     intercept, averaged = moving[INTERCEPT], moving[AVERAGED]
-    threshold, largest = moving[THRESHOLD], moving[LARGEST]
     scale = 1.0 / lambda_n
     for k in range(order.size):
         if k + AHEAD < order.size:
@@ -57,13 +54,6 @@ def sdca_steps(
         i = order[k]
         label, old = labels[i], duals[i]
         score = dot(rows, i, weights) + intercept
-        if active is not None:
-            push = pressure(loss, score, label, old)
-            if push < -threshold:
-                active[i] = 0
-                averaged += 1.0
-                continue
-            largest = max(largest, push)
         curvature = squared_norms[i] * scale + intercept_rate
         share = 1.0
         if row_weights is not None:
@@ -79,7 +69,6 @@ def sdca_steps(
                 dual_sums[i] += averaged * delta
         averaged += 1.0
     moving[INTERCEPT], moving[AVERAGED] = intercept, averaged
-    moving[LARGEST] = largest
 
 
 @kernel

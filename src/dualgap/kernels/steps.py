@@ -1,4 +1,4 @@
-"""What a loss means to a kernel, for one row: its negative slope, its exact dual step, and how firmly a bound holds.
+"""What a loss means to a kernel, for one row: slope, exact dual step, how firmly a bound holds, and its part of the gap.
 
 Losses reach kernels as NamedTuples of their numbers; the class of the tuple picks the formula. With m = y·z, a = y·α,
 the dual step maximizes −φ*(−α′) − (α′ − α)·score − curvature·(α′ − α)²/2 over α′.
@@ -55,6 +55,7 @@ def kernel_loss(loss, logistic_step="newton"):
     return kind(**loss.parameters())
 
 
+@register_jitable
 def _margin_slope(loss, score, label):
     slack = 1.0 - label * score
     if slack <= 0.0:
@@ -64,6 +65,7 @@ def _margin_slope(loss, score, label):
     return label * (slack / loss.gamma)
 
 
+@register_jitable
 def _residual_slope(loss, score, label):
     excess = _soft(label - score, loss.epsilon)
     if excess > 0.0:
@@ -160,6 +162,28 @@ def _logistic_pressure(loss, score, label, dual):
     return abs(_sigmoid(-label * score) - label * dual)
 
 
+def _margin_gap(loss, score, label, dual):
+    a, best = label * dual, label * _margin_slope(loss, score, label)
+    return (best - a) * ((1.0 - label * score) - 0.5 * loss.gamma * (best + a))
+
+
+def _residual_gap(loss, score, label, dual):
+    best = _residual_slope(loss, score, label)
+    linear = (best - dual) * ((label - score) - 0.5 * loss.gamma * (best + dual))
+    return linear - loss.epsilon * (abs(best) - abs(dual))
+
+
+def _logistic_gap(loss, score, label, dual):
+    """The divergence of a from σ(−m)."""
+    margin, a = label * score, label * dual
+    other = max(_sigmoid(margin), 1e-300)
+    if a <= 1e-300:
+        return -log(other)
+    if a >= 1.0:
+        return -log(max(_sigmoid(-margin), 1e-300))
+    return a * (log(a / (1.0 - a)) + margin) + log((1.0 - a) / other)
+
+
 @register_jitable
 def _soft(value, epsilon):
     """Soft threshold: towards zero by ε, and zero within it."""
@@ -198,6 +222,13 @@ PRESSURE = {
     LogisticClosedForm: _logistic_pressure,
 }
 
+GAP = {
+    MarginStep: _margin_gap,
+    ResidualStep: _residual_gap,
+    LogisticStep: _logistic_gap,
+    LogisticClosedForm: _logistic_gap,
+}
+
 
 def negative_slope(loss, score, label):
     """−φ′(z)."""
@@ -214,6 +245,11 @@ def pressure(loss, score, label, dual):
     return PRESSURE[type(loss)](loss, score, label, dual)
 
 
+def fenchel_young(loss, score, label, dual):
+    """φ(z) + φ*(−α) + αz ≥ 0, the row's part of the duality gap."""
+    return GAP[type(loss)](loss, score, label, dual)
+
+
 @specialized(negative_slope)
 def _negative_slope(loss, score, label):
     return by_class(SLOPE, loss)
@@ -227,3 +263,8 @@ def _dual_step(loss, score, label, dual, curvature):
 @specialized(pressure)
 def _pressure(loss, score, label, dual):
     return by_class(PRESSURE, loss)
+
+
+@specialized(fenchel_young)
+def _fenchel_young(loss, score, label, dual):
+    return by_class(GAP, loss)

@@ -41,6 +41,10 @@ class Loss(ABC):
     def curvature(self, scores: Vector, labels: Vector) -> Vector:
         """φ″(z) for each row (0 where a kink has none)."""
 
+    def slopes(self, scores: Vector, labels: Vector) -> tuple[Vector, Vector]:
+        """−φ′(z) and φ″(z) for each row, together, because they share most of their work."""
+        return self.dual_candidate(scores, labels), self.curvature(scores, labels)
+
     @abstractmethod
     def ray_limit(self, duals: Vector, labels: Vector) -> float:
         """The largest t ≥ 0 for which every t·α is inside the domain."""

@@ -54,6 +54,13 @@ class MarginFamily(QuadraticFamily):
         s = (1.0 - labels * scores) / self.dual_gamma
         return np.where((s > 0.0) & (s < self.upper), 1.0 / self.dual_gamma, 0.0)
 
+    def slopes(self, scores: Vector, labels: Vector) -> tuple[Vector, Vector]:
+        if self.dual_gamma == 0.0:
+            return super().slopes(scores, labels)
+        s = (1.0 - labels * scores) / self.dual_gamma
+        a = np.clip(s, 0.0, self.upper)
+        return labels * a, ((a > 0.0) & (a < self.upper)) / self.dual_gamma
+
     def ray_limit(self, duals: Vector, labels: Vector) -> float:
         largest = float((labels * duals).max(initial=0.0))
         return self.upper / largest if largest > 0.0 else float("inf")
@@ -129,10 +136,11 @@ class Logistic(Loss):
         return 1.0
 
     def value(self, scores: Vector, labels: Vector) -> Vector:
-        return np.logaddexp(0.0, -labels * scores)
+        m = labels * scores
+        return np.log1p(np.exp(-np.abs(m))) - np.minimum(m, 0.0)
 
     def dual_candidate(self, scores: Vector, labels: Vector) -> Vector:
-        return labels * _sigmoid(-labels * scores)
+        return labels * _falling(labels * scores)[0]
 
     def negative_conjugate(self, duals: Vector, labels: Vector) -> Vector:
         a = labels * duals
@@ -144,7 +152,11 @@ class Logistic(Loss):
         return labels * np.clip(labels * duals, 0.0, 1.0)
 
     def curvature(self, scores: Vector, labels: Vector) -> Vector:
-        return _sigmoid(-labels * scores) * _sigmoid(labels * scores)
+        return _falling(labels * scores)[1]
+
+    def slopes(self, scores: Vector, labels: Vector) -> tuple[Vector, Vector]:
+        a, bends = _falling(labels * scores)
+        return labels * a, bends
 
     def ray_limit(self, duals: Vector, labels: Vector) -> float:
         largest = float((labels * duals).max(initial=0.0))
@@ -158,9 +170,12 @@ class Logistic(Loss):
         return np.where(a > 0.0, a * np.clip(logit, -40.0, 750.0), 0.0)
 
 
-def _sigmoid(u: Vector) -> Vector:
-    """1/(1 + e^−u), right to the last digits at both ends."""
-    return np.exp(-np.logaddexp(0.0, -u))
+def _falling(m: Vector) -> tuple[Vector, Vector]:
+    """a = 1/(1 + e^m) and a(1 − a), both right to the last digits at both ends."""
+    e = np.exp(-np.abs(m))
+    share = 1.0 / (1.0 + e)
+    bends = e * share * share
+    return np.where(m > 0.0, e * share, share), bends
 
 
 def _entropy(a: Vector) -> Vector:

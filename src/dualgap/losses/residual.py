@@ -70,6 +70,13 @@ class ResidualFamily(QuadraticFamily):
         inside = (s > self.lower) & (s < self.upper) & (np.abs(residuals) >= self.tube)
         return np.where(inside, 1.0 / self.dual_gamma, 0.0)
 
+    def slopes(self, scores: Vector, labels: Vector) -> tuple[Vector, Vector]:
+        if self.dual_gamma == 0.0 or self.tube > 0.0:
+            return super().slopes(scores, labels)
+        s = (labels - scores) / self.dual_gamma
+        alpha = np.clip(s, self.lower, self.upper)
+        return alpha, ((alpha > self.lower) & (alpha < self.upper)) / self.dual_gamma
+
     def ray_limit(self, duals: Vector, labels: Vector) -> float:
         top, bottom = float(duals.max(initial=0.0)), float(duals.min(initial=0.0))
         return min(

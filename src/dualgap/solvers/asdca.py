@@ -10,8 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dualgap.kernels import asdca as kernels
-from dualgap.kernels.steps import kernel_loss
+from dualgap import kernels
 from dualgap.losses import Loss
 from dualgap.losses.base import is_number
 from dualgap.problem import Problem
@@ -92,8 +91,8 @@ class ASDCA(Solver):
         duals = warm_duals(problem, warm)
         dual_weights = np.zeros(problem.rows.dimension) if warm is None else problem.weights_of(duals)
         lag = np.zeros(problem.rows.dimension) if warm is None else warm.weights - dual_weights
-        moving = np.zeros(kernels.MOVING)
-        moving[kernels.SCALE] = 1.0
+        moving = np.zeros(kernels.asdca.MOVING)
+        moving[kernels.asdca.SCALE] = 1.0
         return State(duals, dual_weights, lag, moving, None, None, None, None)
 
     def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> NDArray[Any]:
@@ -102,11 +101,11 @@ class ASDCA(Solver):
     def advance(self, problem: Problem, state: State, steps: NDArray[Any]) -> State:
         # 1 − θ must stay above zero for the lag to be a scaled vector; θ = 1 leaves no lag to speak of.
         theta = min(self.theta_for(problem), 1.0 - 1e-9)
-        kernels.asdca_steps(
+        kernels.asdca.asdca_steps(
             problem.rows.arrays,
             problem.labels,
             problem.sample_weight,
-            kernel_loss(self.inner_loss(problem)),
+            kernels.steps.kernel_loss(self.inner_loss(problem)),
             problem.lambda_n,
             theta,
             self.batch(problem),
@@ -116,17 +115,17 @@ class ASDCA(Solver):
         return state
 
     def answer(self, problem: Problem, state: State) -> Answer:
-        return Answer(state.dual_weights + state.moving[kernels.SCALE] * state.lag, 0.0, state.duals)
+        return Answer(state.dual_weights + state.moving[kernels.asdca.SCALE] * state.lag, 0.0, state.duals)
 
     def begin_average(self, problem: Problem, state: State) -> State:
-        state.moving[[kernels.SCALE_SUM, kernels.AVERAGED]] = 0.0
+        state.moving[[kernels.asdca.SCALE_SUM, kernels.asdca.AVERAGED]] = 0.0
         count, dimension = problem.rows.count, problem.rows.dimension
         return State(*state[:4], np.zeros(count), *(np.zeros(dimension) for _ in range(3)))
 
     def average(self, problem: Problem, state: State) -> Answer:
-        averaged = state.moving[kernels.AVERAGED]
+        averaged = state.moving[kernels.asdca.AVERAGED]
         if averaged == 0.0 or state.dual_sums is None:
             return self.answer(problem, state)
-        lag = state.lag_total + (state.moving[kernels.SCALE_SUM] * state.lag - state.lag_sums)
+        lag = state.lag_total + (state.moving[kernels.asdca.SCALE_SUM] * state.lag - state.lag_sums)
         weights = state.dual_weights + (lag - state.weight_sums) / averaged
         return Answer(weights, 0.0, state.duals - state.dual_sums / averaged)

@@ -1,10 +1,13 @@
-"""Auto: the policy that chooses a solver for a problem and says why."""
+"""Auto: the policy that chooses a solver for a problem, may change its mind once the first records are in, and says why."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf, log
 from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 
 from dualgap.problem import Problem
 from dualgap.solvers.base import Solver
@@ -15,8 +18,15 @@ if TYPE_CHECKING:
     from dualgap.trace import Record
 
 
-# Up to so many columns (or rows) the products of a Newton step cost about as much as a few passes over the data.
-SMALL_SIDE = 512
+# Up to so many columns (or rows) a matrix of their size is quick to make and to factor.
+LARGEST_SIDE = 1500
+# With fewer columns a whole Newton run costs less than the epochs it takes to see how dual steps fare.
+FEW_COLUMNS = 24
+# Data whose largest column makes up more than this part of all squares moves dual steps along that column alone.
+DOMINANT = 0.3
+# What a Newton run costs, in epochs of dual steps: so many a column for its matrices, and for its passes.
+OF_MATRICES, OF_PASSES = 0.2, 10.0
+SAMPLED = 1000
 
 
 @dataclass(frozen=True)
@@ -26,14 +36,50 @@ class Auto:
     name: ClassVar[str] = "auto"
     summary: ClassVar[str] = "chooses the solver for the problem and says why"
 
-    def choose(self, problem: Problem, records: Sequence[Record]) -> tuple[Solver, str]:
+    def choose(self, problem: Problem, records: Sequence[Record], tol: float = 0.0) -> tuple[Solver, str]:
         """The solver to go on with, given what the records show so far."""
         count, dimension = problem.rows.count, problem.rows.dimension
         side = min(count, dimension)
-        if side <= SMALL_SIDE:
-            what = "columns" if dimension <= count else "rows"
+        size = f"{count} × {dimension}"
+        if not problem.loss.has_kink:
+            if side <= LARGEST_SIDE:
+                return Newton(), f"newton: the loss is smooth, and a second-order step on {size} costs little"
+            return Newton(), f"newton: the loss is smooth; on {size} its steps are found by conjugate residuals"
+        if side > LARGEST_SIDE:
+            return SDCA(shrinking=True), f"sdca: the loss has a kink, and {size} is too large for second-order steps"
+        if side < FEW_COLUMNS or dimension >= count:
+            what = "rows" if dimension >= count else "columns"
             return Newton(), f"newton: with {side} {what} a second-order step costs little, on data of any scale"
-        return (
-            SDCA(),
-            f"sdca: {count} × {dimension} is too large for second-order steps, and dual steps need no step size",
-        )
+        if (largest := _largest_column(problem)) > DOMINANT:
+            return Newton(), f"newton: one column holds {largest:.0%} of all squares, which slows dual steps down"
+        affordable = OF_MATRICES * dimension**2 * count / problem.rows.stored + OF_PASSES
+        needed = _epochs_left(records, tol)
+        if records and needed > affordable:
+            return Newton(), (
+                f"sdca, then newton: after {records[-1].epoch:.0f} epochs dual steps needed about {needed:.0f} more, "
+                f"and a second-order run costs about {affordable:.0f}"
+            )
+        return SDCA(shrinking=True), f"sdca: the {size} data is well scaled, and dual steps make quick progress"
+
+
+def _largest_column(problem: Problem) -> float:
+    """The largest column's part of the sum of squares, on a sample of the rows."""
+    stride = max(1, problem.rows.count // SAMPLED)
+    part = problem.rows.take(np.arange(0, problem.rows.count, stride)).dense()
+    values = np.asarray(part.arrays[0], dtype=np.float64)
+    squares = np.einsum("ij,ij->j", values, values)
+    total = float(squares.sum())
+    return float(squares.max()) / total if total > 0.0 else 0.0
+
+
+def _epochs_left(records: Sequence[Record], tol: float) -> float:
+    """Epochs until the relative gap is tol, if it goes on falling as between the last two records."""
+    if not records:
+        return 0.0
+    last = records[-1]
+    epoch, gap = (records[-2].epoch, records[-2].relative_gap) if len(records) > 1 else (0.0, 1.0)
+    if not 0.0 < last.relative_gap < gap or last.epoch <= epoch:
+        return 0.0 if last.relative_gap == 0.0 else inf
+    if last.relative_gap <= tol:
+        return 0.0
+    return log(last.relative_gap / max(tol, 1e-15)) * (last.epoch - epoch) / log(gap / last.relative_gap)

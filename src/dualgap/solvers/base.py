@@ -113,6 +113,14 @@ class Solver(ABC):
         """The state after the last slice of an epoch's plan."""
         return state
 
+    def aim(self, state: Any, tol: float) -> Any:
+        """The state, told which relative gap is wanted; called once, right after `start`."""
+        return state
+
+    def believed_gap(self, problem: Problem, state: Any) -> float | None:
+        """The relative gap the solver guesses at no cost after an epoch; it says when the judge is worth asking."""
+        return None
+
     @abstractmethod
     def answer(self, problem: Problem, state: Any) -> Answer:
         """The last iterate."""

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dualgap.kernels.ascent import box_steps
-from dualgap.kernels.steps import kernel_loss
+from dualgap import kernels
 from dualgap.memory import available_bytes
 from dualgap.problem import Problem
 from dualgap.solvers.base import Answer, Random, Solver, Vector, integer_type, warm_duals
@@ -46,8 +45,8 @@ class BoxAscent(Solver):
 
     def prepare(self, problem: Problem) -> None:
         nothing = np.empty(0, dtype=integer_type(problem.rows.count))
-        loss, empty = kernel_loss(problem.loss), np.empty(0)
-        box_steps(
+        loss, empty = kernels.steps.kernel_loss(problem.loss), np.empty(0)
+        kernels.ascent.box_steps(
             np.empty((0, 0)),
             problem.labels[:0],
             problem.sample_weight,
@@ -68,11 +67,11 @@ class BoxAscent(Solver):
         return np.arange(problem.rows.count, dtype=integer_type(problem.rows.count))
 
     def advance(self, problem: Problem, state: State, steps: NDArray[Any]) -> State:
-        box_steps(
+        kernels.ascent.box_steps(
             state.gram,
             problem.labels,
             problem.sample_weight,
-            kernel_loss(problem.loss),
+            kernels.steps.kernel_loss(problem.loss),
             problem.lambda_n,
             steps,
             state.duals,

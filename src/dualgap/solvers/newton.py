@@ -1,9 +1,7 @@
-"""Newton: second-order steps on P with an exact line search, and a path of smoothed losses where the loss has a kink.
+"""Newton: second-order steps on P, along a path of smoothed losses where there is a kink, and on few rows where that is enough.
 
-A loss with a kink is replaced by loss.smoothed(γ), with γ falling as its minimizer is neared. The duals that the smoothed
-loss suggests are feasible for the problem's own loss, so every step brings duals along:
-
-    gradient = λ(w − w(α)) ,   Hessian = λ·I + (1/S) Σ s_i φ″_i x_i x_iᵀ ,   α = −φ′(z)
+It starts on samples that grow. On all rows, a loss with a kink alternates between steps on the rows near a kink, while γ
+falls, and a look at all of them, which says how large the gap is and which rows come next.
 """
 
 from __future__ import annotations
@@ -12,215 +10,253 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from dualgap.losses import Squared
 from dualgap.memory import available_bytes
-from dualgap.minimize import slope_root
 from dualgap.problem import Problem
 from dualgap.solvers.base import Answer, Random, Solver, Vector, first_intercept
+from dualgap.solvers.path import Iterate, Terms, between, evaluated, gap_parts, stepped
+from dualgap.solvers.pieces import Piece, nearest, sample, samples, whole
 from dualgap.solvers.reduction import lowered, reduced, restored
 
-# γ falls by this much once the gradient's share of the gap is below SETTLED.
-FALL = 0.2
-SETTLED = 0.3
+# γ falls by this much at first, once the gradient's share of the gap is below SETTLED of the smoothing's; faster where a
+# stage took one step or two, more slowly where it took more than three.
+FALL, SETTLED = 0.2, 1.0
+QUICKER, SLOWER = {1: 0.3, 2: 0.7, 3: 1.0}, 1.5
+FASTEST, SLOWEST = 0.01, 0.5
 # γ never falls below this part of what a constant costs: the gap it leaves is far below any tol.
 SMALLEST_GAMMA = 1e-12
+# A piece is solved to this part of tol, or of the gap of all rows; a sample to this part of what its smallness costs.
+OF_TOL, OF_GAP, OF_SAMPLE = 0.5, 0.02, 0.3
+# Beyond so many columns and rows, a smooth loss finds its steps by products with the Hessian.
+EXACT_SIDE = 300
+# Bytes that no machine lacks, so that small problems need not ask.
+ALWAYS_FREE = 1 << 26
+# A piece holds this part of the rows, is left when its scores moved by this part of its radius, and is followed by another
+# where the gap fell to this part.
+PART, MOVED, HELPED = 0.125, 0.5, 0.5
 
 
 class State(NamedTuple):
-    """The iterate with its scores ⟨x, w⟩, and the slopes there of the loss smoothed by γ (0 for a smooth loss)."""
+    """The iterate on the piece at hand, the last look at all rows, and how the path is going."""
 
-    weights: Vector
-    intercept: float
-    scores: Vector
-    gamma: float
-    duals: Vector
-    gradient: Vector
-    averages: tuple[Vector, Vector, int] | None
     inner: Problem
-    """The problem the weights above are of: with fewer columns, where there are more of them than rows."""
+    """The problem that is solved: with fewer columns, where there are more of them than rows."""
     back: Vector | None
+    terms: Terms
+    piece: Piece
+    it: Iterate
+    parts: tuple[float, float]
+    """The gap on the piece, from its rows and from the gradient."""
+    primal: float
+    """P at the last look, or what a constant costs."""
+    base: Iterate | None
+    """The last look at all rows."""
+    gap: float
+    """The gap there."""
+    is_done: bool
+    """Whether the piece has nothing more to give."""
+    strides: tuple[int, ...]
+    """Samples still to come."""
+    fall: float
+    stage: int
+    """Steps at this γ."""
+    tol: float
+    truncation: Any
+    """How truncated steps are going, where the columns are too many for a matrix; None where they are not."""
+    averages: tuple[Vector, Vector, int] | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Newton(Solver):
-    """Newton's method with an exact line search; continuation in γ for losses with kinks. One step is one epoch."""
+    """Newton's method with a line search; continuation in γ for losses with kinks. A step on all rows is one epoch."""
 
     name: ClassVar[str] = "newton"
     summary: ClassVar[str] = "second-order steps on P, along a path of smoothed losses where there is a kink"
     suggests_its_duals: ClassVar[bool] = True
 
     def check(self, problem: Problem) -> None:
+        if _is_truncated(problem):
+            return
         size = min(problem.rows.dimension, problem.rows.count)
         # The matrix, its scaled copy and its factor; where rows are few, their products and eigenvectors.
-        needed, half = 3 * 8 * size**2, available_bytes() // 2
-        if needed > half:
+        needed = 3 * 8 * size**2
+        if needed > ALWAYS_FREE and needed > (half := available_bytes() // 2):
             raise ValueError(
                 f"newton needs {needed / 2**30:.1f} GiB for a Hessian of {size} columns, "
                 f"more than half of the free memory ({half / 2**30:.1f} GiB); use sdca"
             )
 
     def prepare(self, problem: Problem) -> None:
-        """Nothing is compiled: a step is products with the rows and a Cholesky factorization."""
+        """Compile products with the Hessian where no matrix holds it; otherwise nothing is compiled."""
+        if _is_truncated(problem):
+            from dualgap.solvers import truncated
+
+            truncated.compiled(problem)
 
     def batch(self, problem: Problem) -> int:
         return problem.rows.count
 
     def start(self, problem: Problem, warm: Answer | None) -> State:
-        inner, back = reduced(problem)
+        is_truncated = _is_truncated(problem)
+        inner, back = (problem, None) if is_truncated else reduced(problem)
+        terms = Terms(inner.loss, inner.strength, inner.intercept)
+        strides: tuple[int, ...] = ()
+        gamma = 2.0 * problem.baseline / problem.loss.lipschitz**2 or 1.0 if problem.loss.has_kink else 0.0
         if warm is None:
             weights, intercept = np.zeros(inner.rows.dimension), first_intercept(problem)
+            strides = () if is_truncated or isinstance(problem.loss, Squared) else tuple(samples(inner))
         else:
             weights, intercept = lowered(problem, back, warm.weights).copy(), warm.intercept
-        gamma = 0.0
-        if problem.loss.has_kink:
-            # Wide enough that the typical row of the start lies where the smoothed loss is curved.
-            gamma = 2.0 * problem.baseline / problem.loss.lipschitz**2 or 1.0
-        scores, nothing = inner.rows.scores(weights), np.empty(0)
-        return _derived(State(weights, intercept, scores, gamma, nothing, nothing, None, inner, back))
+            gamma = min(gamma, _warm_gamma(problem, warm))
+        piece = sample(inner, strides[0]) if strides else whole(inner)
+        scores = piece.rows.scores(weights) if warm is not None else np.zeros(piece.rows.count)
+        it = evaluated(piece, terms, weights, intercept, scores, gamma)
+        base = None if strides else it
+        truncation = None
+        if is_truncated:
+            from dualgap.solvers import truncated
+
+            truncation = truncated.begun(problem)
+        return State(
+            inner, back, terms, piece, it, gap_parts(piece, terms, it), problem.baseline, base, np.inf, False,
+            strides[1:], FALL, 0, 0.0, truncation, None,
+        )  # fmt: skip
+
+    def aim(self, state: State, tol: float) -> State:
+        return state._replace(tol=tol)
 
     def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> range:
-        return range(problem.rows.count)
+        return range(problem.rows.count if state.is_done else state.piece.rows.count)
 
     def advance(self, problem: Problem, state: State, steps: Any) -> State:
-        problem = state.inner
-        if state.gamma and _is_settled(state):
-            state = _derived(state._replace(gamma=max(FALL * state.gamma, SMALLEST_GAMMA * problem.baseline)))
-        smooth = _smoothed(problem, state.gamma)
-        direction, shift = _direction(smooth, state)
-        along = problem.rows.scores(direction)
-        length = _length(smooth, state, direction, along, shift)
-        for c in problem.chunks():
-            _move(smooth, state, c, length * along[c], length * shift)
-        weights = state.weights + length * direction
-        gradient = _gradient(problem, weights, state.duals)
-        state = state._replace(weights=weights, intercept=state.intercept + length * shift, gradient=gradient)
-        if state.averages is not None:
+        state = _next_piece(state) if state.is_done else _step(state)
+        if state.averages is not None and state.base is not None:
             weight_sums, dual_sums, count = state.averages
-            state = state._replace(averages=(weight_sums + state.weights, dual_sums + state.duals, count + 1))
+            sums = (weight_sums + state.base.weights, dual_sums + state.base.duals, count + 1)
+            state = state._replace(averages=sums)
         return state
 
+    def believed_gap(self, problem: Problem, state: State) -> float | None:
+        return state.gap / state.primal if state.primal > 0.0 else 0.0
+
     def answer(self, problem: Problem, state: State) -> Answer:
-        return Answer(restored(problem, state.back, state.weights), state.intercept, state.duals)
+        at = state.base or state.it
+        duals = None if state.base is None else state.base.duals
+        return Answer(restored(problem, state.back, at.weights), at.intercept, duals)
 
     def begin_average(self, problem: Problem, state: State) -> State:
-        return state._replace(averages=(np.zeros(state.weights.size), np.zeros(problem.rows.count), 0))
+        return state._replace(averages=(np.zeros(state.it.weights.size), np.zeros(problem.rows.count), 0))
 
     def average(self, problem: Problem, state: State) -> Answer:
         if state.averages is None or state.averages[2] == 0:
             return self.answer(problem, state)
         weight_sums, dual_sums, count = state.averages
         weights = restored(problem, state.back, weight_sums / count)
-        return Answer(weights, state.intercept, dual_sums / count)
+        return Answer(weights, state.it.intercept, dual_sums / count)
 
 
-def _smoothed(problem: Problem, gamma: float) -> Problem:
-    """The problem with its loss smoothed by γ; itself where γ = 0."""
-    return problem.with_loss(problem.loss.smoothed(gamma)) if gamma else problem
+def _warm_gamma(problem: Problem, warm: Answer) -> float:
+    """The γ whose smoothing costs about as much as the start is away from the optimum."""
+    if warm.duals is None or not problem.loss.has_kink:
+        return np.inf
+    duals = problem.loss.clip(warm.duals, problem.labels)
+    primal = problem.primal(problem.scores(warm.weights, warm.intercept), warm.weights)
+    gap = primal - problem.dual(duals, problem.weights_of(duals))
+    return max(8.0 * gap / problem.loss.lipschitz**2, SMALLEST_GAMMA * problem.baseline)
 
 
-def _gradient(problem: Problem, weights: Vector, duals: Vector) -> Vector:
-    return problem.strength * (weights - problem.weights_of(duals))
+def _is_truncated(problem: Problem) -> bool:
+    """Whether steps are found by products with the Hessian, because a matrix would be large."""
+    return not problem.loss.has_kink and min(problem.rows.count, problem.rows.dimension) > EXACT_SIDE
 
 
-def _derived(state: State) -> State:
-    """The state with the slopes of its γ, at the best b for it."""
-    smooth = _smoothed(state.inner, state.gamma)
-    loss, labels, scores = smooth.loss, smooth.labels, state.scores
-    intercept = smooth.best_intercept(scores, state.intercept) if smooth.intercept else 0.0
-    duals = smooth.each(lambda c: loss.dual_candidate(scores[c] + intercept, labels[c]))
-    return state._replace(intercept=intercept, duals=duals, gradient=_gradient(smooth, state.weights, duals))
+def _truncated_step(state: State) -> State:
+    # Compiled products are imported only where they are used: small problems need no compiler.
+    from dualgap.solvers import truncated
+    from dualgap.solvers.conjugate import wanted_norm
+
+    wanted = wanted_norm(state.terms.strength, state.primal, state.tol)
+    it, going = truncated.stepped(state.piece, state.terms, state.it, state.truncation, wanted)
+    parts = gap_parts(state.piece, state.terms, it)
+    primal = state.inner.primal(it.scores + it.intercept, it.weights)
+    return state._replace(it=it, parts=parts, truncation=going, base=it, gap=sum(parts), primal=primal)
 
 
-def _is_settled(state: State) -> bool:
-    """Whether the gradient's part of the gap is small beside what the smoothing costs."""
-    problem, gradient, weights = state.inner, state.gradient, state.weights
-    from_gradient = float(gradient @ gradient) / (2.0 * problem.strength)
-    loss, labels, scores, b = problem.loss, problem.labels, state.scores, state.intercept
-    primal = problem.mean_of(lambda c: loss.value(scores[c] + b, labels[c])) + problem.penalty(weights)
-    gap = primal - problem.dual(state.duals, weights - gradient / problem.strength)
-    if problem.intercept:
-        # Duals that do not sum to zero are shrunk until they do, at about this price.
-        from_gradient += abs(problem.mean(state.duals)) * (1.0 + abs(b))
-    return from_gradient <= SETTLED * max(gap, 0.0)
+def _step(state: State) -> State:
+    """One Newton step on the piece, at a smaller γ where the last one is settled."""
+    if state.truncation is not None:
+        return _truncated_step(state)
+    gamma, fall, stage = state.it.gamma, state.fall, state.stage
+    of_rows, of_gradient = state.parts
+    if gamma and of_gradient <= SETTLED * of_rows:
+        if state.piece.picked is None:
+            state = _narrowed(state)
+        if stage:
+            fall = min(max(fall * QUICKER.get(stage, SLOWER), FASTEST), SLOWEST)
+        # No smaller than tol needs: the smoothing's part of the gap falls about as γ does.
+        enough = OF_TOL * state.tol * state.primal / of_rows * gamma
+        gamma, stage = max(fall * gamma, min(enough, 0.5 * gamma), SMALLEST_GAMMA * state.inner.baseline), 0
+    piece, terms = state.piece, state.terms
+    it = stepped(piece, terms, state.it, gamma)
+    state = state._replace(it=it, parts=gap_parts(piece, terms, it), fall=fall, stage=stage + 1)
+    if piece.picked is None:
+        return _looked(state, it)
+    return state._replace(is_done=_is_done(state))
 
 
-def _direction(problem: Problem, state: State) -> tuple[Vector, float]:
-    """The Newton step in the weights and in the intercept, which is one more column that nothing penalizes."""
-    loss, labels, scores, b = problem.loss, problem.labels, state.scores, state.intercept
-    bends = problem.each(lambda c: loss.curvature(scores[c] + b, labels[c]))
-    # Shares rather than weights: a common factor of all weights, however large, then changes no number.
-    bends *= 1.0 / problem.rows.count if problem.sample_weight is None else problem.sample_weight / problem.total_weight
-    hessian, cross = problem.rows.weighted_gram(bends)
-    np.einsum("ii->i", hessian)[:] += problem.strength
-    total = float(bends.sum())
-    if not problem.intercept or total == 0.0:
-        return -_solve(hessian, state.gradient), 0.0
-    bordered = np.block([[hessian, cross[:, None]], [cross, total]])
-    pull = -problem.mean(state.duals)
-    step = -_solve(bordered, np.append(state.gradient, pull))
-    return step[:-1], float(step[-1])
+def _narrowed(state: State) -> State:
+    """The state on the rows near a kink, from a settled one on all rows; itself where those would be most of them."""
+    base, inner = state.it, state.inner
+    curved = base.bends > 0.0
+    wanted = max(int(PART * inner.rows.count), 2 * int(np.count_nonzero(curved)))
+    combination = inner.strength * base.weights - base.gradient
+    piece = nearest(inner, base.scores + base.intercept, base.duals, curved, combination, wanted)
+    if piece is None:
+        return state
+    picked = piece.picked
+    it = base._replace(scores=base.scores[picked], duals=base.duals[picked], bends=base.bends[picked])
+    return state._replace(piece=piece, it=it)
 
 
-def _pieces(
-    problem: Problem, state: State, c: slice, along: Vector, shift: float
-) -> tuple[Vector, Vector, NDArray[np.bool_]]:
-    """After a move of some rows: their slopes, their curvatures, and which stayed on the piece of φ they were on."""
-    loss, labels = problem.loss, problem.labels[c]
-    before = state.scores[c] + state.intercept
-    after = before + along + shift
-    duals, bends = loss.dual_candidate(after, labels), loss.curvature(after, labels)
-    curved: NDArray[np.bool_] = np.where(bends > 0.0, duals * state.duals[c] > 0.0, duals == state.duals[c])
-    return duals, bends, curved & (bends == loss.curvature(before, labels))
+def _looked(state: State, base: Iterate) -> State:
+    """The state with an iterate on all rows as its last look."""
+    inner, z = state.inner, base.scores + base.intercept
+    gap = sum(state.parts)
+    if gap > state.tol * state.primal and not base.gamma:
+        return state._replace(base=base, gap=gap)  # P falls, so there is no need to know it yet
+    return state._replace(base=base, gap=gap, primal=inner.primal(z, base.weights))
 
 
-def _move(problem: Problem, state: State, c: slice, along: Vector, shift: float) -> None:
-    """Move some rows' scores, and their duals with them, in place."""
-    duals, bends, stayed = _pieces(problem, state, c, along, shift)
-    if state.gamma:
-        # A row that stays on a curved piece has its slope without the cancellation in (1 − m)/γ, large for small γ.
-        duals = np.where(stayed & (bends > 0.0), state.duals[c] - bends * (along + shift), duals)
-        duals = problem.loss.clip(duals, problem.labels[c])
-    state.scores[c] += along
-    state.duals[c] = duals
+def _is_done(state: State) -> bool:
+    """Whether a sample or a piece is solved as well as it is worth, or has moved too far to be trusted."""
+    piece, it, gap = state.piece, state.it, sum(state.parts)
+    if state.base is None:
+        primal = float(piece.shares @ state.terms.loss.value(it.scores + it.intercept, piece.labels))
+        primal += state.inner.penalty(it.weights)
+        return gap <= max(OF_TOL * state.tol, OF_SAMPLE * it.weights.size / piece.rows.count) * primal
+    if gap <= max(OF_TOL * state.tol * state.primal, OF_GAP * state.gap):
+        return True
+    moves = it.scores + it.intercept - state.base.scores[piece.picked] - state.base.intercept
+    return bool(np.sqrt(np.mean(moves * moves)) > MOVED * piece.radius)
 
 
-def _length(problem: Problem, state: State, direction: Vector, along: Vector, shift: float) -> float:
-    """The t ≥ 0 that minimizes P(w + t·direction), on stored scores; 1 where no row leaves its quadratic piece."""
-    if state.gamma and all(_pieces(problem, state, c, along[c], shift)[2].all() for c in problem.chunks()):
-        return 1.0
-    loss, labels, scores, b = problem.loss, problem.labels, state.scores, state.intercept
-    first, second = float(state.weights @ direction) * problem.strength, float(direction @ direction) * problem.strength
-
-    def slope(t: float) -> tuple[float, float]:
-        def pulls(c: slice) -> Vector:
-            move = along[c] + shift
-            return move * loss.dual_candidate(scores[c] + b + t * move, labels[c])
-
-        pull = problem.mean_of(pulls)
-        return first + t * second - pull, 1e3 * (abs(first) + abs(t * second) + abs(pull))
-
-    def bend(t: float) -> float:
-        def bends(c: slice) -> Vector:
-            move = along[c] + shift
-            return move * move * loss.curvature(scores[c] + b + t * move, labels[c])
-
-        return second + problem.mean_of(bends)
-
-    return max(slope_root(slope, bend, 1.0), 0.0)
-
-
-def _solve(matrix: NDArray[Any], right: Vector) -> Vector:
-    """matrix⁻¹·right for a positive definite matrix, scaled to unit diagonal; jitter where rounding spoils that."""
-    scale = 1.0 / np.sqrt(np.maximum(np.einsum("ii->i", matrix), np.finfo(np.float64).tiny))
-    matrix = matrix * scale * scale[:, None]
-    jitter = 0.0
-    while True:
-        try:
-            factor = cho_factor(matrix + jitter * np.eye(right.size), lower=True, check_finite=False)
-        except LinAlgError:
-            jitter = max(10.0 * jitter, 1e-15)
-            continue
-        solution: Vector = scale * cho_solve(factor, scale * right, check_finite=False)
-        return solution
+def _next_piece(state: State) -> State:
+    """The next sample, or a look at all rows and then those of them near a kink."""
+    inner, terms, it, strides = state.inner, state.terms, state.it, state.strides
+    if strides:
+        piece = sample(inner, strides[0])
+        it = evaluated(piece, terms, it.weights, it.intercept, piece.rows.scores(it.weights), it.gamma)
+        parts = gap_parts(piece, terms, it)
+        return state._replace(piece=piece, it=it, parts=parts, strides=strides[1:], is_done=False, stage=0)
+    everything, before = whole(inner), state.gap
+    scores = inner.rows.scores(it.weights)
+    if state.base is None:
+        base = evaluated(everything, terms, it.weights, it.intercept, scores, it.gamma)
+    else:
+        base = between(everything, terms, state.base, it, scores, state.piece.picked)
+    state = _looked(state._replace(piece=everything, it=base, parts=gap_parts(everything, terms, base), stage=0), base)
+    state = state._replace(is_done=False)
+    # Where leaving rows out did not help, the next steps are on all of them until they settle again.
+    helped = terms.loss.has_kink and state.tol * state.primal < state.gap < HELPED * before
+    return _narrowed(state) if helped else state

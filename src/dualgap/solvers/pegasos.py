@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dualgap.kernels import primal as kernels
+from dualgap import kernels
 from dualgap.problem import Problem
 from dualgap.solvers.primal import PrimalSolver, Step, default_step, longest
 
@@ -33,7 +33,7 @@ class Pegasos(PrimalSolver):
         late = problem.loss.smoothness * longest(problem) / problem.strength if unbounded else 0.0
         # A first step of 1/λ in b takes long to undo, because nothing shrinks b as it shrinks w.
         delay = 1.0 / (problem.strength * default_step(problem, longest(problem))) - late
-        return Step(kernels.INVERSE, 1.0 + late, max(delay, 0.0))
+        return Step(kernels.primal.INVERSE, 1.0 + late, max(delay, 0.0))
 
     def radius(self, problem: Problem) -> float:
         """√(P(0)/λ), which ‖w*‖ never exceeds: at the optimum λ‖w*‖² is the conjugates' mean minus D, at most P(0)."""

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dualgap.kernels import primal as kernels
-from dualgap.kernels.steps import kernel_loss
+from dualgap import kernels
 from dualgap.problem import Problem
 from dualgap.solvers.base import (
     SAMPLINGS,
@@ -23,7 +22,8 @@ from dualgap.solvers.base import (
     intercept_mobility,
 )
 
-SCHEDULES = {"constant": kernels.CONSTANT, "inverse": kernels.INVERSE, "sqrt": kernels.SQUARE_ROOT}
+# By the names kernels have for them, which are loaded with the first step.
+SCHEDULES = {"constant": "CONSTANT", "inverse": "INVERSE", "sqrt": "SQUARE_ROOT"}
 
 
 class State(NamedTuple):
@@ -70,29 +70,29 @@ class PrimalSolver(Solver):
         return min(self.batch_size, problem.rows.count)
 
     def start(self, problem: Problem, warm: Answer | None) -> State:
-        moving = np.zeros(kernels.MOVING)
-        moving[kernels.SCALE] = 1.0
+        moving = np.zeros(kernels.primal.MOVING)
+        moving[kernels.primal.SCALE] = 1.0
         if warm is None:
-            moving[kernels.INTERCEPT] = first_intercept(problem)
+            moving[kernels.primal.INTERCEPT] = first_intercept(problem)
             return State(np.zeros(problem.rows.dimension), np.zeros(problem.rows.count), moving, None, None, None)
         weights = warm.weights.copy()
         duals = np.zeros(problem.rows.count) if warm.duals is None else warm.duals.copy()
-        moving[kernels.INTERCEPT] = warm.intercept
-        moving[kernels.SQUARED_NORM] = weights @ weights
+        moving[kernels.primal.INTERCEPT] = warm.intercept
+        moving[kernels.primal.SQUARED_NORM] = weights @ weights
         # A first step of 1/λ would throw a good start away, so a warm run counts as one epoch old.
-        moving[kernels.UPDATES] = -(-problem.rows.count // self.batch(problem))
-        moving[kernels.OFFSET] = 1.0
+        moving[kernels.primal.UPDATES] = -(-problem.rows.count // self.batch(problem))
+        moving[kernels.primal.OFFSET] = 1.0
         return State(weights, duals, moving, None, None, weights - problem.weights_of(duals))
 
     def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> NDArray[Any]:
         return draw_batches(problem.rows.count, self.batch(problem), self.sampling, epoch, random)
 
     def advance(self, problem: Problem, state: State, steps: NDArray[Any]) -> State:
-        kernels.primal_steps(
+        kernels.primal.primal_steps(
             problem.rows.arrays,
             problem.labels,
             problem.sample_weight,
-            kernel_loss(problem.loss),
+            kernels.steps.kernel_loss(problem.loss),
             problem.strength,
             problem.rows.count / problem.total_weight,
             *self.step_for(problem),
@@ -105,24 +105,24 @@ class PrimalSolver(Solver):
         return state
 
     def answer(self, problem: Problem, state: State) -> Answer:
-        scale = state.moving[kernels.SCALE]
-        return Answer(scale * state.weights, float(state.moving[kernels.INTERCEPT]), scale * state.duals)
+        scale = state.moving[kernels.primal.SCALE]
+        return Answer(scale * state.weights, float(state.moving[kernels.primal.INTERCEPT]), scale * state.duals)
 
     def begin_average(self, problem: Problem, state: State) -> State:
-        state.moving[[kernels.SCALE_SUM, kernels.AVERAGED, kernels.OFFSET_SUM]] = 0.0
+        state.moving[[kernels.primal.SCALE_SUM, kernels.primal.AVERAGED, kernels.primal.OFFSET_SUM]] = 0.0
         return state._replace(dual_sums=np.zeros(problem.rows.count), dual_total=np.zeros(problem.rows.count))
 
     def average(self, problem: Problem, state: State) -> Answer:
-        averaged = state.moving[kernels.AVERAGED]
+        averaged = state.moving[kernels.primal.AVERAGED]
         if averaged == 0.0 or state.dual_sums is None:
             return self.answer(problem, state)
-        sums = state.dual_total + (state.moving[kernels.SCALE_SUM] * state.duals - state.dual_sums)
+        sums = state.dual_total + (state.moving[kernels.primal.SCALE_SUM] * state.duals - state.dual_sums)
         duals = sums / averaged
         # w(α) is linear, so the mean of the weights is the weights of the mean duals, and the mean offset if there is one.
         weights = problem.weights_of(duals)
         if state.offset is not None:
-            weights += (state.moving[kernels.OFFSET_SUM] / averaged) * state.offset
-        return Answer(weights, float(state.moving[kernels.INTERCEPT]), duals)
+            weights += (state.moving[kernels.primal.OFFSET_SUM] / averaged) * state.offset
+        return Answer(weights, float(state.moving[kernels.primal.INTERCEPT]), duals)
 
 
 def longest(problem: Problem) -> float:

@@ -7,8 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from dualgap.kernels.ascent import step_all_duals
-from dualgap.kernels.steps import kernel_loss
+from dualgap import kernels
 from dualgap.problem import Problem
 from dualgap.solvers.base import Answer, Random, Solver, Vector, warm_duals
 
@@ -50,7 +49,9 @@ class ProjectedAscent(Solver):
             )
 
     def prepare(self, problem: Problem) -> None:
-        step_all_duals(problem.labels[:0], kernel_loss(problem.loss), 1.0, np.empty(0), np.empty(0))
+        kernels.ascent.step_all_duals(
+            problem.labels[:0], kernels.steps.kernel_loss(problem.loss), 1.0, np.empty(0), np.empty(0)
+        )
 
     def batch(self, problem: Problem) -> int:
         return problem.rows.count
@@ -69,7 +70,9 @@ class ProjectedAscent(Solver):
 
     def advance(self, problem: Problem, state: State, steps: Any) -> State:
         scores = problem.scores(state.weights)
-        step_all_duals(problem.labels, kernel_loss(problem.loss), state.curvature, scores, state.duals)
+        kernels.ascent.step_all_duals(
+            problem.labels, kernels.steps.kernel_loss(problem.loss), state.curvature, scores, state.duals
+        )
         if state.dual_sums is not None:
             np.add(state.dual_sums, state.duals, out=state.dual_sums)
         return state._replace(weights=problem.weights_of(state.duals), averaged=state.averaged + 1)

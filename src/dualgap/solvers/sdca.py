@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dualgap.kernels import sdca as kernels
+from dualgap.kernels.shrinking import PLACES, TOL
 from dualgap.kernels.steps import kernel_loss
 from dualgap.problem import Problem
 from dualgap.solvers.base import (
@@ -19,14 +20,11 @@ from dualgap.solvers.base import (
     Vector,
     draw_order,
     first_intercept,
-    integer_type,
     intercept_mobility,
     no_rows,
     warm_duals,
 )
-
-# Shrunk rows return when no active one wants to move by more than this part of what the last return saw.
-SETTLED = 0.1
+from dualgap.solvers.shrinking import Passes, Visits, begin_passes, estimated_gap, make_visits, plan_visits
 
 
 class State(NamedTuple):
@@ -36,9 +34,7 @@ class State(NamedTuple):
     weights: Vector
     moving: Vector
     dual_sums: Vector | None
-    active: NDArray[np.uint8] | None
-    target: float
-    """The largest pressure at which shrunk rows return."""
+    passes: Passes | None
     first_epoch_open: bool
     """Whether the modified-SGD epoch is still being made."""
 
@@ -47,8 +43,8 @@ class State(NamedTuple):
 class SDCA(Solver):
     """Stochastic dual coordinate ascent (Shalev-Shwartz & Zhang, JMLR 2013).
 
-    `first_epoch="sgd"` makes the first pass by modified SGD; averages begin after it. `shrinking` leaves out rows that
-    a bound holds firmly, and brings them back before it believes them; the certificate is always on all rows.
+    `first_epoch="sgd"` makes the first pass by modified SGD; averages begin after it. `shrinking` lets rows that a bound
+    holds sleep, and extrapolates passes, where the output is the last iterate of epochs without repeats; the certificate is always on all rows.
     """
 
     sampling: str = "permutation"
@@ -71,24 +67,24 @@ class SDCA(Solver):
     def start(self, problem: Problem, warm: Answer | None) -> State:
         duals = warm_duals(problem, warm)
         weights = np.zeros(problem.rows.dimension) if warm is None else problem.weights_of(duals)
-        moving = np.zeros(kernels.MOVING)
-        moving[kernels.THRESHOLD] = np.inf
+        moving = np.zeros(PLACES)
         if problem.intercept:
             moving[kernels.INTERCEPT] = first_intercept(problem) if warm is None else warm.intercept
-        active = np.ones(problem.rows.count, dtype=np.uint8) if self.shrinking else None
-        return State(duals, weights, moving, None, active, np.inf, self.first_epoch == "sgd" and warm is None)
+        # Averages, and rows drawn with replacement, are over plain epochs.
+        shrinks = self.shrinking and self.output == "last" and self.sampling != "random"
+        passes = begin_passes(problem, duals, weights, moving) if shrinks else None
+        return State(duals, weights, moving, None, passes, self.first_epoch == "sgd" and warm is None)
 
-    def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> NDArray[Any]:
+    def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> NDArray[Any] | Visits:
         count = problem.rows.count
         if state.first_epoch_open:
             # Modified SGD is defined for a pass that sees each row once.
             return draw_order(count, "cyclic" if self.sampling == "cyclic" else "permutation", epoch, random)
-        if state.active is None or state.active.all():
-            return draw_order(count, self.sampling, epoch, random)
-        kept: NDArray[Any] = np.flatnonzero(state.active).astype(integer_type(count))
-        return kept.take(draw_order(kept.size, self.sampling, epoch, random))
+        if state.passes is not None:
+            return plan_visits(problem, state.passes, random)
+        return draw_order(count, self.sampling, epoch, random)
 
-    def advance(self, problem: Problem, state: State, steps: NDArray[Any]) -> State:
+    def advance(self, problem: Problem, state: State, steps: NDArray[Any] | Visits) -> State:
         rows, loss = problem.rows, kernel_loss(problem.loss, self.logistic_step)
         common = (rows.arrays, problem.labels, rows.squared_norms, problem.sample_weight, loss)
         rate = intercept_mobility(problem) / problem.lambda_n
@@ -97,36 +93,33 @@ class SDCA(Solver):
             kernels.modified_sgd_steps(
                 *common, problem.strength, problem.lambda_n, rate, first_intercept(problem), steps, *written
             )
+        elif isinstance(steps, Visits):
+            assert state.passes is not None
+            make_visits(problem, loss, self.sampling == "permutation", steps, state.passes)
         else:
-            kernels.sdca_steps(*common, problem.lambda_n, rate, steps, *written, state.dual_sums, state.active)
+            kernels.sdca_steps(*common, problem.lambda_n, rate, steps, *written, state.dual_sums)
         return state
 
     def prepare(self, problem: Problem) -> None:
         state = self.start(problem, None)
-        for is_open in {state.first_epoch_open, False}:
-            self.advance(problem, state._replace(first_epoch_open=is_open), no_rows(problem))
+        nothing = no_rows(problem)
+        if state.first_epoch_open:
+            self.advance(problem, state, nothing)
+        self.advance(problem, state._replace(first_epoch_open=False), nothing if state.passes is None else Visits(0))
 
     def end_epoch(self, problem: Problem, state: State) -> State:
-        if problem.intercept:
+        if problem.intercept and (state.passes is None or state.first_epoch_open):
             # The proximal center moves to where b is, which carries b on by as much again.
             residue = float(problem.weighted(state.duals).sum())
             state.moving[kernels.INTERCEPT] += residue * intercept_mobility(problem) / problem.lambda_n
-        if state.active is not None:
-            state = self._settle(state, state.active)
         return state._replace(first_epoch_open=False)
 
-    def _settle(self, state: State, active: NDArray[np.uint8]) -> State:
-        """Set the threshold for the next epoch, and bring shrunk rows back once the active ones have settled."""
-        largest = state.moving[kernels.LARGEST]
-        state.moving[kernels.LARGEST] = 0.0
-        state.moving[kernels.THRESHOLD] = largest if largest > 0.0 else np.inf
-        target = state.target
-        if largest <= target or not active.any():
-            if not active.all():
-                active[:] = 1
-                state.moving[kernels.THRESHOLD] = np.inf
-            target = SETTLED * largest
-        return state._replace(target=target)
+    def aim(self, state: State, tol: float) -> State:
+        state.moving[TOL] = tol
+        return state
+
+    def believed_gap(self, problem: Problem, state: State) -> float | None:
+        return None if state.passes is None else estimated_gap(problem, state.passes)
 
     def answer(self, problem: Problem, state: State) -> Answer:
         weights, intercept = state.weights, float(state.moving[kernels.INTERCEPT])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dualgap.kernels import primal as kernels
+from dualgap import kernels
 from dualgap.problem import Problem
 from dualgap.solvers.primal import SCHEDULES, PrimalSolver, Step, default_step, longest
 
@@ -28,5 +28,5 @@ class SGD(PrimalSolver):
     def step_for(self, problem: Problem) -> Step:
         step = default_step(problem, longest(problem)) if self.step is None else float(self.step)
         if self.schedule == "inverse":
-            return Step(kernels.INVERSE, 1.0 / (problem.strength * step))
-        return Step(SCHEDULES[self.schedule], step)
+            return Step(kernels.primal.INVERSE, 1.0 / (problem.strength * step))
+        return Step(getattr(kernels.primal, SCHEDULES[self.schedule]), step)

@@ -1,0 +1,226 @@
+"""Dual coordinate ascent in passes that leave out, for a while, the rows a bound holds.
+
+The step is that of `kernels/sdca.py`. A row whose bound holds it needs no step; found so again and again it sleeps for
+1, 3, 7, … passes, LONGEST_SLEEP at most. A held row adds nothing to the duality gap, which is
+
+    P − D = (1/S) Σ s_i·(φ_i(z_i) + φ_i*(−α_i) + α_i z_i) ,
+
+so the terms met during a pass, each before its row's step, estimate it at no cost.
+"""
+
+from __future__ import annotations
+
+from numba.extending import register_jitable
+
+from dualgap.kernels.compile import kernel
+from dualgap.kernels.extrapolation import extrapolate
+from dualgap.kernels.rows import add_to, dot, fetch, prefetch
+from dualgap.kernels.sdca import AHEAD, INTERCEPT, MOVING
+from dualgap.kernels.steps import dual_step, fenchel_young, pressure
+
+# Further places in `moving`: Σ s_i α_i, the gap's terms met in the pass so far and in the last whole pass, the sum of
+# terms that ends the work; the relative gap wanted, the least P that was seen and P(0); the rounding errors of the last
+# step's image and, since they were computed anew, of the weights.
+RESIDUE, RUNNING, ESTIMATE, TARGET, TOL, PRIMAL, AT_ZERO, ERROR, DRIFT = range(MOVING, MOVING + 9)
+PLACES = MOVING + 9
+
+# Places in `counts`: the pass, the next row of its queue, the queue's length, whether the target was met, and the key
+# that addresses the random numbers together with the pass.
+PASS, POSITION, SIZE, MET, KEY = range(5)
+COUNTS = 5
+
+LONGEST_SLEEP = 31
+# A row that woke to move again sleeps this many times shorter next time.
+FORGETTING = 4
+# Sleepers wait in one of so many lists, by the pass in which they wake.
+LISTS = LONGEST_SLEEP + 2
+NOBODY = -1
+
+# Random numbers have 32 bits, so that their products stay below 63.
+BITS = 0xFFFFFFFF
+
+# Until then steps are long and bounds are hit too often for a pass to say where the next would go.
+FIRST_EXTRAPOLATION = 3
+
+# Weights that may be off from w(duals) by this part are computed anew.
+LARGEST_DRIFT = 1e-12
+
+# The estimate takes each row before its step, when it has waited for a whole pass; half that wait is the rule.
+OPTIMISM = 0.7
+
+
+@register_jitable
+def _mixed(key):
+    """Thorough mixing of 32 bits: neighbouring keys give unrelated numbers."""
+    key = ((key ^ (key >> 16)) * 0x45D9F3B) & BITS
+    key = ((key ^ (key >> 16)) * 0x45D9F3B) & BITS
+    return key ^ (key >> 16)
+
+
+@register_jitable
+def _shuffle(queue, size, key, number):
+    """A random order for the queue, the same for the same key, pass and length."""
+    x = _mixed(_mixed(key & BITS) ^ (number & BITS)) | 1
+    for k in range(size - 1, 0, -1):
+        x ^= (x << 13) & BITS
+        x ^= x >> 17
+        x ^= (x << 5) & BITS
+        other = (x * (k + 1)) >> 32
+        queue[k], queue[other] = queue[other], queue[k]
+
+
+@register_jitable
+def _wake(heads, following, place, queue, size):
+    """Append a list of sleepers to the queue; returns its new length."""
+    i = heads[place]
+    while i != NOBODY:
+        queue[size] = i
+        size += 1
+        i = following[i]
+    heads[place] = NOBODY
+    return size
+
+
+@register_jitable
+def _put_to_bed(queue, size, due, number, heads, following, step):
+    """Move the rows that do not wake in the next pass from the queue to their lists; returns its new length."""
+    kept = 0
+    for k in range(size):
+        i = queue[k]
+        if due[i] > number + 1:
+            place = due[i] % LISTS
+            following[i] = heads[place]
+            heads[place] = i
+            step[i] = 0.0
+        else:
+            queue[kept] = i
+            kept += 1
+    return kept
+
+
+@register_jitable
+def _primal_guess(labels, row_weights, loss, total, at_zero, strength, duals, weights, gap):
+    """P = D + gap, with −φ*(−α) = φ(0) − (φ(0) + φ*(−α))."""
+    conjugates = 0.0
+    for i in range(labels.size):
+        term = fenchel_young(loss, 0.0, labels[i], duals[i])
+        if row_weights is not None:
+            term *= row_weights[i]
+        conjugates += term
+    length = 0.0
+    for j in range(weights.size):
+        length += weights[j] * weights[j]
+    return at_zero - conjugates / total - 0.5 * strength * length + gap
+
+
+@register_jitable
+def _recompute(rows, row_weights, scale, duals, weights):
+    """weights = w(duals)."""
+    weights[:] = 0.0
+    for i in range(duals.size):
+        if duals[i] != 0.0:
+            share = 1.0
+            if row_weights is not None:
+                share = row_weights[i]
+            add_to(rows, i, share * duals[i] * scale, weights)
+
+
+@kernel
+def passes(
+    rows, labels, squared_norms, row_weights, loss, strength, lambda_n, intercept_rate, reshuffled, visits, queue, due,
+    sleep, heads, following, before, before_weights, step, step_weights, duals, weights, moving, counts,
+):  # fmt: skip
+    """At most `visits` visits to rows, pass after pass, ending early where a pass meets the target; returns how many.
+
+    Updates everything from `queue` on in place; weights = w(duals) still holds. The queue holds the rows that are awake;
+    due[i] is the pass in which row i wakes, sleep[i] how long it slept, and the lists of sleepers begin at `heads` and
+    go on by `following`. The four arrays from `before` on belong to `extrapolate`. row_weights is None where all are 1.
+    """
+    intercept, residue, running = moving[INTERCEPT], moving[RESIDUE], moving[RUNNING]
+    number, position, size = counts[PASS], counts[POSITION], counts[SIZE]
+    scale, total = 1.0 / lambda_n, lambda_n / strength
+    made = 0
+    while made < visits and counts[MET] == 0:
+        # With a free intercept the center of its proximal term moves, and with it what a pass maximizes.
+        extrapolates = number >= FIRST_EXTRAPOLATION and intercept_rate == 0.0
+        if position == 0:
+            size = _wake(heads, following, number % LISTS, queue, size)
+            if size == 0:
+                number += 1
+                continue
+            if reshuffled or number == 0:
+                _shuffle(queue, size, counts[KEY], number)
+            if extrapolates:
+                for k in range(size):
+                    before[queue[k]] = duals[queue[k]]
+                before_weights[:] = weights
+            running = 0.0
+        stop = min(size, position + visits - made)
+        made += stop - position
+        for k in range(position, stop):
+            if k + AHEAD < size:
+                ahead = queue[k + AHEAD]
+                prefetch(rows, ahead)
+                fetch(labels, ahead)
+                fetch(duals, ahead)
+                fetch(squared_norms, ahead)
+            i = queue[k]
+            label, old = labels[i], duals[i]
+            score = dot(rows, i, weights) + intercept
+            if pressure(loss, score, label, old) < 0.0:
+                sleep[i] = min(2 * sleep[i] + 1, LONGEST_SLEEP)
+                due[i] = number + 1 + sleep[i]
+                continue
+            sleep[i] //= FORGETTING
+            due[i] = number
+            curvature = squared_norms[i] * scale + intercept_rate
+            share = 1.0
+            if row_weights is not None:
+                share = row_weights[i]
+                curvature *= share
+            running += share * fenchel_young(loss, score, label, old)
+            new = dual_step(loss, score, label, old, curvature)
+            delta = new - old
+            if delta != 0.0:
+                duals[i] = new
+                add_to(rows, i, share * delta * scale, weights)
+                intercept += share * delta * intercept_rate
+                residue += share * delta
+        position = stop
+        if position < size:
+            break
+        position = 0
+        # The proximal center moves to where b is, which carries b on by as much again.
+        intercept += residue * intercept_rate
+        estimate = running + (abs(residue) if intercept_rate > 0.0 else 0.0)
+        moving[ESTIMATE] = estimate
+        if estimate <= moving[TARGET]:
+            guess = _primal_guess(
+                labels, row_weights, loss, total, moving[AT_ZERO], strength, duals, weights, OPTIMISM * estimate / total
+            )
+            moving[PRIMAL] = min(moving[PRIMAL], guess)
+            moving[TARGET] = moving[TOL] * moving[PRIMAL] * total / OPTIMISM
+            if estimate <= moving[TARGET]:
+                counts[MET] = 1
+        if extrapolates and counts[MET] == 0:
+            moving[ERROR], drift = extrapolate(
+                rows, labels, row_weights, loss, lambda_n, queue, size, moving[ERROR], before, before_weights, step,
+                step_weights, duals, weights,
+            )  # fmt: skip
+            moving[DRIFT] += drift
+            if moving[DRIFT] > LARGEST_DRIFT:
+                _recompute(rows, row_weights, scale, duals, weights)
+                moving[DRIFT] = 0.0
+        elif extrapolates:
+            for k in range(size):
+                step[queue[k]] = 0.0
+            step_weights[:] = 0.0
+            moving[ERROR] = 0.0
+        size = _put_to_bed(queue, size, due, number, heads, following, step)
+        number += 1
+        if counts[MET] == 1:
+            for place in range(LISTS):
+                size = _wake(heads, following, place, queue, size)
+    moving[INTERCEPT], moving[RESIDUE], moving[RUNNING] = intercept, residue, running
+    counts[PASS], counts[POSITION], counts[SIZE] = number, position, size
+    return made

@@ -1,0 +1,222 @@
+"""The path of smoothed losses: one Newton step on a piece of the rows, along γ where the loss has a kink.
+
+With φ_γ the loss smoothed by γ (φ itself where it is smooth) and q_i = s_i/S, on the rows of a piece
+
+    F(w, b)  = Σ q_i φ_γ(z_i) + (λ/2) ‖w‖² − ⟨pull, w⟩ − pull_b·b
+    gradient = λw − pull − Σ q_i α_i x_i ,   Hessian = λ·I + Σ q_i φ″_i x_i x_iᵀ ,   α = −φ_γ′(z)
+    gap      = Σ q_i (φ(z_i) + φ*(−α_i) + α_i z_i) + ‖gradient‖²/(2λ)
+
+When γ falls, a step first keeps the rows on the piece of φ_γ they are on: it is exact where none of them leaves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dpotrs
+
+from dualgap.losses import Loss
+from dualgap.problem import chunks
+from dualgap.rows import Rows
+from dualgap.solvers.base import Vector
+from dualgap.solvers.pieces import Piece
+from dualgap.threads import mapped
+
+# A step along a direction is long enough once the slope there is below this part of the slope at its start.
+SLOPE_LEFT = 0.1
+TRIALS = 60
+
+
+class Iterate(NamedTuple):
+    """A point, and what the rows of a piece say about it under the loss smoothed by γ (0 for a smooth loss)."""
+
+    weights: Vector
+    intercept: float
+    gamma: float
+    scores: Vector
+    """⟨x, w⟩, without b."""
+    duals: Vector
+    bends: Vector
+    """φ_γ″ for each row."""
+    gradient: Vector
+    gradient_intercept: float
+
+
+class Terms(NamedTuple):
+    """What does not change along a path: the loss, λ, and whether b is free."""
+
+    loss: Loss
+    strength: float
+    intercept: bool
+
+    def smoothed(self, gamma: float) -> Loss:
+        return self.loss.smoothed(gamma) if gamma else self.loss
+
+
+def evaluated(piece: Piece, terms: Terms, weights: Vector, intercept: float, scores: Vector, gamma: float) -> Iterate:
+    """The iterate at a point whose scores are known."""
+    duals, bends = _slopes(terms.smoothed(gamma), piece.labels, scores, intercept)
+    return _closed(piece, terms, weights, intercept, gamma, scores, duals, bends)
+
+
+def _closed(
+    piece: Piece, terms: Terms, weights: Vector, intercept: float, gamma: float, scores: Vector, duals: Vector,
+    bends: Vector, combine: Callable[[Rows, Vector], Vector] = Rows.combination,
+) -> Iterate:  # fmt: skip
+    own = piece.shares * duals
+    gradient = terms.strength * weights - piece.pull - combine(piece.rows, own)
+    at_intercept = -piece.pull_intercept - float(own.sum()) if terms.intercept else 0.0
+    return Iterate(weights, intercept, gamma, scores, duals, bends, gradient, at_intercept)
+
+
+def gap_parts(piece: Piece, terms: Terms, it: Iterate) -> tuple[float, float]:
+    """The gap of the loss itself: what the rows add to it, and what the gradient adds."""
+    of_gradient = float(it.gradient @ it.gradient) / (2.0 * terms.strength)
+    if terms.intercept:
+        # Duals that do not sum to zero are shrunk until they do, at about this price.
+        of_gradient += abs(it.gradient_intercept) * (1.0 + abs(it.intercept))
+    if not it.gamma:
+        return 0.0, of_gradient
+    loss = terms.loss
+
+    def excess(c: slice) -> float:
+        z, duals, labels = it.scores[c] + it.intercept, it.duals[c], piece.labels[c]
+        return float(piece.shares[c] @ (loss.value(z, labels) - loss.negative_conjugate(duals, labels) + duals * z))
+
+    return max(sum(mapped(excess, chunks(it.duals.size))), 0.0), of_gradient
+
+
+def _slopes(
+    loss: Loss, labels: Vector, scores: Vector, intercept: float, t: float = 0.0, along: Vector | None = None
+) -> tuple[Vector, Vector]:
+    """−φ′ and φ″ at the scores plus b, moved by t along a direction; in chunks that threads may share."""
+    duals, bends = np.empty(scores.size), np.empty(scores.size)
+
+    def fill(c: slice) -> None:
+        z = scores[c] + intercept
+        if along is not None:
+            z += t * along[c]
+        duals[c], bends[c] = loss.slopes(z, labels[c])
+
+    for _ in mapped(fill, chunks(scores.size)):
+        pass
+    return duals, bends
+
+
+def stepped(piece: Piece, terms: Terms, it: Iterate, gamma: float) -> Iterate:
+    """The iterate after one Newton step at γ, which may be smaller than the iterate's own."""
+    if gamma != it.gamma:
+        forward = _along_path(piece, terms, it, gamma)
+        if forward is not None:
+            return forward
+        it = evaluated(piece, terms, it.weights, it.intercept, it.scores, gamma)
+    direction, shift = _direction(piece, terms, it)
+    slope = float(it.gradient @ direction) + it.gradient_intercept * shift
+    return searched(piece, terms, it, direction, shift, slope)
+
+
+def _along_path(piece: Piece, terms: Terms, it: Iterate, gamma: float) -> Iterate | None:
+    """A step to a smaller γ with every row on the piece of φ_γ it is on; None where that leads uphill."""
+    stretch = it.gamma / gamma
+    duals = np.where(it.bends > 0.0, it.duals * stretch, it.duals)
+    # A row of a tube's flat middle is curved nowhere, so every curved row's dual is its distance over γ.
+    kept = _closed(piece, terms, it.weights, it.intercept, gamma, it.scores, duals, it.bends * stretch)
+    direction, shift = _direction(piece, terms, kept)
+    along = piece.rows.scores(direction) + shift
+    actual, _ = _slopes(terms.smoothed(gamma), piece.labels, it.scores, it.intercept)
+    pull = float(piece.pull @ direction) + piece.pull_intercept * shift
+    slope = terms.strength * float(it.weights @ direction) - pull - float((piece.shares * actual) @ along)
+    if not slope < 0.0:
+        return None
+    return searched(piece, terms, kept, direction, shift, slope, along)
+
+
+def _direction(piece: Piece, terms: Terms, it: Iterate) -> tuple[Vector, float]:
+    """The Newton step in the weights and in the intercept, which is one more column that nothing penalizes."""
+    factors = piece.shares * it.bends
+    hessian = piece.rows.weighted_gram(factors)
+    np.einsum("ii->i", hessian)[:] += terms.strength
+    total = float(factors.sum()) if terms.intercept else 0.0
+    if total == 0.0:
+        return -solved(hessian, it.gradient), 0.0
+    cross = piece.rows.combination(factors)
+    bordered = np.block([[hessian, cross[:, None]], [cross, total]])
+    step = -solved(bordered, np.append(it.gradient, it.gradient_intercept))
+    return step[:-1], float(step[-1])
+
+
+def searched(
+    piece: Piece, terms: Terms, it: Iterate, direction: Vector, shift: float, slope: float, along: Vector | None = None,
+    known: tuple[NDArray[Any], Vector] | None = None, combine: Callable[[Rows, Vector], Vector] = Rows.combination,
+) -> Iterate:  # fmt: skip
+    """The iterate at the t > 0 that about minimizes F along a direction, on stored scores; `slope` is that at t = 0.
+
+    `known` are rows whose duals at t = 1 are known already; `combine` makes Xᵀ c.
+    """
+    if along is None:
+        along = piece.rows.scores(direction)
+        if shift:
+            along += shift
+    loss, labels, strength = terms.smoothed(it.gamma), piece.labels, terms.strength
+    first = strength * float(it.weights @ direction) - float(piece.pull @ direction) - piece.pull_intercept * shift
+    second = strength * float(direction @ direction)
+    weighted = piece.shares * along
+    low, high, t = 0.0, np.inf, 1.0
+    for _ in range(TRIALS):
+        duals, bends = _slopes(loss, labels, it.scores, it.intercept, t, along)
+        here = first + t * second - float(weighted @ duals)
+        if abs(here) <= SLOPE_LEFT * abs(slope):
+            break
+        low, high = (t, high) if here < 0.0 else (low, t)
+        proposal = t - here / (second + float((weighted * along) @ bends))
+        if not low < proposal < high:
+            proposal = 0.5 * (low + high) if np.isfinite(high) else 2.0 * t
+        if not low < proposal < high:
+            break
+        t = float(proposal)
+    if known is not None:
+        if t == 1.0:
+            duals[known[0]] = known[1]
+    elif it.gamma:
+        # A row that stays on a curved piece has its slope without the cancellation in (1 − m)/γ, large for small γ.
+        # Across a tube's flat middle lies another piece, so the sign must be the same.
+        stayed = (it.bends > 0.0) & (bends > 0.0) & (it.duals * duals > 0.0)
+        duals = np.where(stayed, loss.clip(it.duals - bends * (t * along), labels), duals)
+    scores = it.scores + t * (along - shift if shift else along)
+    weights, intercept = it.weights + t * direction, it.intercept + t * shift
+    return _closed(piece, terms, weights, intercept, it.gamma, scores, duals, bends, combine)
+
+
+def between(
+    everything: Piece, terms: Terms, old: Iterate, new: Iterate, scores: Vector, picked: NDArray[Any] | None
+) -> Iterate:
+    """The best point on the way from an iterate on all rows to one found on the picked ones, at the latter's γ."""
+    direction, shift = new.weights - old.weights, new.intercept - old.intercept
+    along = scores - old.scores
+    if shift:
+        along += shift
+    duals, bends = _slopes(terms.smoothed(new.gamma), everything.labels, old.scores, old.intercept)
+    start = old._replace(gamma=new.gamma, duals=duals, bends=bends)
+    slope = terms.strength * float(old.weights @ direction) - float((everything.shares * duals) @ along)
+    # At the new point itself the picked rows' duals are known without cancellation.
+    known = None if picked is None else (picked, new.duals)
+    return searched(everything, terms, start, direction, shift, min(slope, 0.0), along, known)
+
+
+def solved(matrix: NDArray[Any], right: Vector) -> Vector:
+    """matrix⁻¹·right for a positive definite matrix, scaled to unit diagonal; jitter where rounding spoils that."""
+    scale = 1.0 / np.sqrt(np.maximum(np.einsum("ii->i", matrix), np.finfo(np.float64).tiny))
+    matrix = matrix * scale
+    matrix *= scale[:, None]
+    jitter = 0.0
+    while True:
+        factor, failed = dpotrf(matrix, lower=1, clean=0)
+        if not failed:
+            solution, _ = dpotrs(factor, scale * right, lower=1)
+            return np.asarray(scale * solution)
+        more = max(10.0 * jitter, 1e-15)
+        np.einsum("ii->i", matrix)[:] += more - jitter
+        jitter = more

@@ -1,0 +1,62 @@
+"""One truncated Newton step on all rows: its direction by conjugate residuals, for smooth losses with many columns."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dualgap.problem import Problem
+from dualgap.solvers import conjugate
+from dualgap.solvers.base import Vector
+from dualgap.solvers.path import Iterate, Terms, searched
+from dualgap.solvers.pieces import Piece
+
+# A matrix made from so many rows a column steers the solve, where so many of its size would fit into the data; more rows
+# where a solve took so many products.
+MATRICES, ROWS_A_COLUMN, MANY_PRODUCTS = 50, 8, 10
+MOST_PRODUCTS = 500
+
+
+class Truncation(NamedTuple):
+    """How a run of truncated steps is going."""
+
+    first: float
+    """‖gradient‖ where it began; 0 before the first step."""
+    rows: int
+    """How many rows steer a solve; 0 for none."""
+
+
+def begun(problem: Problem) -> Truncation:
+    """The state before the first step."""
+    rows, wanted = problem.rows, ROWS_A_COLUMN * problem.rows.dimension
+    steered = MATRICES * rows.dimension**2 <= rows.stored and rows.count >= wanted
+    return Truncation(0.0, wanted if steered else 0)
+
+
+def compiled(problem: Problem) -> None:
+    """Compile what a step calls, by taking one over no rows."""
+    rows, nothing = problem.rows, np.zeros(problem.rows.count)
+    conjugate.compile_for(rows, nothing)
+
+
+def stepped(piece: Piece, terms: Terms, it: Iterate, going: Truncation, wanted: float) -> tuple[Iterate, Truncation]:
+    """The iterate after one step; a solve need not go below a ‖residual‖ of `wanted`."""
+    gradient: Vector = np.append(it.gradient, it.gradient_intercept) if terms.intercept else it.gradient
+    norm = float(np.linalg.norm(gradient))
+    if norm == 0.0:
+        return it, going
+    going = going if going.first else going._replace(first=norm)
+    bends = piece.shares * it.bends
+    steer = None
+    if going.rows:
+        steer = conjugate.sample_preconditioner(piece.rows, bends, terms.strength, going.rows, terms.intercept)
+    target = conjugate.forcing(norm, going.first, wanted)
+    found = conjugate.direction(
+        piece.rows, bends, terms.strength, gradient, target, MOST_PRODUCTS, terms.intercept, steer
+    )
+    if found.products > MANY_PRODUCTS:
+        going = going._replace(rows=min(2 * going.rows, piece.rows.count))
+    step, shift = (found.step[:-1], float(found.step[-1])) if terms.intercept else (found.step, 0.0)
+    slope = float(gradient @ found.step)
+    return searched(piece, terms, it, step, shift, slope, found.moves, combine=conjugate.combination), going

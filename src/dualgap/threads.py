@@ -1,0 +1,58 @@
+"""Threads for one run: a function mapped over pieces of work, with results in the order of the pieces.
+
+Whoever maps chooses the pieces from the size of the data alone, so the numbers are the same for any number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+Piece = TypeVar("Piece")
+Out = TypeVar("Out")
+
+_pool: ContextVar[ThreadPoolExecutor | None] = ContextVar("dualgap_threads", default=None)
+
+
+@cache
+def _libraries() -> Any:
+    """The BLAS libraries of this process; looking for them takes milliseconds, so it is done once."""
+    return ThreadpoolController()
+
+
+def count_of(n_jobs: int | None) -> int:
+    """How many threads n_jobs asks for: None is 1, −1 all cores, −2 all but one."""
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+        raise ValueError(f"n_jobs needs to be a whole number other than 0, got {n_jobs!r}; −1 takes all cores")
+    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+
+
+@contextmanager
+def working(n_jobs: int | None) -> Iterator[None]:
+    """Within, `mapped` spreads its pieces over so many threads, and BLAS uses one in each."""
+    count = count_of(n_jobs)
+    with _libraries().limit(limits=1, user_api="blas"):
+        if count == 1:
+            yield
+            return
+        with ThreadPoolExecutor(count, thread_name_prefix="dualgap") as pool:
+            token = _pool.set(pool)
+            try:
+                yield
+            finally:
+                _pool.reset(token)
+
+
+def mapped(function: Callable[[Piece], Out], pieces: Sequence[Piece]) -> Iterator[Out]:
+    """function(piece) for every piece, in order; a worker that maps again does so by itself, and so does a lone piece."""
+    pool = _pool.get()
+    return map(function, pieces) if pool is None or len(pieces) == 1 else pool.map(function, pieces)

@@ -1,0 +1,88 @@
+"""What `auto` chooses, when it changes its mind, and that it says so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import dualgap as dg
+from dualgap.trace import Record
+
+
+def normal(count: int, dimension: int, loss: str = "hinge", strength: float | None = None) -> dg.Problem:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(count, dimension))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=count) > 0.0, 1, -1)
+    return dg.Problem(X, y, loss, strength or 1.0 / count)
+
+
+def record(epoch: float, relative_gap: float) -> Record:
+    return Record(epoch, int(epoch), epoch, epoch, 1.0, 1.0 - relative_gap, relative_gap, relative_gap, 1, 1.0)
+
+
+def test_a_smooth_loss_takes_newton() -> None:
+    solver, reason = dg.Auto().choose(normal(400, 30, "logistic"), ())
+    assert (solver, reason.split(":")[0]) == (dg.Newton(), "newton")
+    assert "smooth" in reason
+
+
+@pytest.mark.parametrize(("count", "dimension", "word"), [(400, 5, "columns"), (20, 60, "rows")])
+def test_a_kink_with_one_small_side_takes_newton(count: int, dimension: int, word: str) -> None:
+    solver, reason = dg.Auto().choose(normal(count, dimension), ())
+    assert solver == dg.Newton()
+    assert word in reason
+
+
+def test_a_dominant_column_takes_newton() -> None:
+    problem = normal(400, 30)
+    X = problem.rows.arrays[0] * np.where(np.arange(30) == 3, 100.0, 1.0)
+    solver, reason = dg.Auto().choose(dg.Problem(X, problem.labels, "hinge", 1e-2), ())
+    assert solver == dg.Newton()
+    assert "one column holds" in reason
+
+
+def test_large_and_sparse_with_a_kink_takes_sdca() -> None:
+    X = sp.random(2000, 5000, 0.002, format="csr", rng=np.random.default_rng(0))
+    result = dg.solve(dg.Problem(X, np.resize([1, -1], 2000), "hinge", 1e-2), tol=1e-3)
+    assert result.solver == dg.SDCA(shrinking=True)
+    assert result.reason.startswith("sdca: ")
+    assert result.status is dg.Status.CERTIFIED
+
+
+def test_slow_dual_steps_are_left_for_newton() -> None:
+    problem = normal(400, 30)
+    quick, slow = [record(20.0, 1e-5)], [record(20.0, 1e-1), record(36.0, 0.9e-1)]
+    assert dg.Auto().choose(problem, (), 1e-6)[0] == dg.SDCA(shrinking=True)
+    assert dg.Auto().choose(problem, quick, 1e-6)[0] == dg.SDCA(shrinking=True)
+    solver, reason = dg.Auto().choose(problem, slow, 1e-6)
+    assert solver == dg.Newton()
+    assert reason.startswith("sdca, then newton: after 36 epochs")
+
+
+def test_it_changes_its_mind_in_a_run_and_ends_certified() -> None:
+    result = dg.solve(normal(600, 40, strength=1e-6), tol=1e-8)
+    assert result.status is dg.Status.CERTIFIED
+    assert result.reason.startswith(("sdca, then newton", "sdca:"))
+    assert result.solver.name in result.reason
+
+
+def test_a_gap_that_does_not_fall_is_no_reason_to_wait() -> None:
+    stuck = [record(20.0, 0.5), record(36.0, 0.5)]
+    assert dg.Auto().choose(normal(400, 30), stuck, 1e-6)[0] == dg.Newton()
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "absolute", "squared_hinge"])
+def test_the_same_bits_for_any_number_of_threads(loss: str) -> None:
+    problem = normal(60_000, 24, loss)
+    one, two, three = (dg.solve(problem, tol=1e-5, n_jobs=jobs) for jobs in (1, 2, 3))
+    for other in (two, three):
+        np.testing.assert_array_equal(one.weights, other.weights)
+        np.testing.assert_array_equal(one.duals, other.duals)
+        assert one.certificate == other.certificate
+
+
+def test_n_jobs_is_a_whole_number() -> None:
+    with pytest.raises(ValueError, match="n_jobs needs to be a whole number other than 0, got 0"):
+        dg.solve(normal(30, 3), n_jobs=0)
+    assert dg.solve(normal(30, 3), n_jobs=-1).status is dg.Status.CERTIFIED

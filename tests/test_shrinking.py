@@ -1,0 +1,155 @@
+"""SDCA's sleeping rows and its extrapolation against their slow twin, visit by visit, and what must hold of both."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import dualgap as dg
+import reference
+from driving import close, random_of
+from dualgap.kernels import shrinking as kernels
+from dualgap.kernels.steps import fenchel_young, kernel_loss
+from dualgap.solvers.base import INTERCEPT_SHARE, first_intercept
+from dualgap.solvers.shrinking import Visits
+from examples import FORMS, small_problem
+from reference_losses import table_of
+
+pytestmark = pytest.mark.kernels
+
+# Extrapolation divides differences of duals by each other, which costs digits as they shrink.
+DIGITS = 1e-7
+SETTLED = 1e-4
+
+
+def no_ties(loss: str, form: str = "dense", weights: bool = False, intercept: bool = False) -> dg.Problem:
+    """40 rows × 12 columns, one row empty and one weightless, none repeated: of two equal rows rounding picks who sleeps."""
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(40, 12)) * (rng.random((40, 12)) < 0.7)
+    X[5] = 0.0
+    signal = X @ rng.normal(size=12) + 2.0 * rng.normal(size=40)
+    sample_weight = rng.uniform(0.5, 2.0, 40)
+    sample_weight[8] = 0.0
+    return dg.Problem(
+        sparse.csr_matrix(X) if form == "csr" else X,
+        np.sign(signal) if dg.LOSSES[loss].task == "classification" else signal,
+        loss,
+        2e-2,
+        sample_weight=sample_weight if weights else None,
+        intercept=intercept,
+    )
+
+
+def assert_twin_passes(problem: dg.Problem, solver: dg.SDCA, most: int = 40) -> reference.Sleepers:
+    """Passes of kernel and twin agree in rows, duals, weights, intercept and gap, until rounding decides who sleeps."""
+    data = reference.plain(problem)
+    share = INTERCEPT_SHARE if problem.intercept else 0.0
+    twin = reference.Sleepers(data, table_of(problem.loss), share, first_intercept(problem))
+    state = solver.start(problem, None)
+    solver.plan(problem, state, 0, random_of(7))
+    counts = state.passes.counts
+    for number in range(most):
+        while not twin.awake:
+            twin.number += 1
+        state = solver.advance(problem, state, Visits(1))
+        order = np.array(state.passes.queue[: counts[kernels.SIZE]])
+        if counts[kernels.POSITION] == 0:
+            break  # a pass of one row is over before its order can be read
+        assert set(order.tolist()) == twin.awake, f"other rows are awake in pass {number}"
+        state = solver.advance(problem, state, Visits(order.size - 1))
+        terms = twin.make_pass(order)
+        close(state.duals, twin.alpha, float(np.abs(twin.alpha).max()), DIGITS)
+        close(state.weights, data.weights_of(twin.alpha), 1.0, DIGITS)
+        close(state.moving[kernels.INTERCEPT], twin.intercept, 1.0, DIGITS)
+        residue = abs(float(data.shares @ twin.alpha)) if problem.intercept else 0.0
+        close(state.moving[kernels.ESTIMATE], terms + residue, 40.0, DIGITS)
+        if terms < SETTLED:
+            break
+    return twin
+
+
+SWITCHES = [(form, weights) for form in FORMS for weights in (False, True)]
+
+
+@pytest.mark.parametrize(("form", "weights"), SWITCHES)
+@pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive", "logistic"])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_passes(form: str, weights: bool, loss: str, intercept: bool) -> None:
+    problem = no_ties(loss, form, weights, intercept)
+    twin = assert_twin_passes(problem, dg.SDCA(shrinking=True))
+    assert twin.number > 6, "some passes were extrapolated"
+    assert loss == "logistic" or max(twin.slept) >= 3, "somebody slept"
+
+
+@pytest.mark.parametrize("loss", dg.LOSSES)
+@pytest.mark.parametrize("sampling", ["permutation", "cyclic"])
+def test_passes_on_every_loss(loss: str, sampling: str) -> None:
+    assert_twin_passes(no_ties(loss, weights=True), dg.SDCA(shrinking=True, sampling=sampling))
+
+
+@pytest.mark.parametrize("loss", dg.LOSSES)
+def test_a_rows_part_of_the_gap(loss: str) -> None:
+    problem = small_problem(loss)
+    table, packed = table_of(problem.loss), kernel_loss(problem.loss)
+    rng = np.random.default_rng(3)
+    for label in problem.labels[:4]:
+        low, high = table.domain(label)
+        ends = [end for end in (low, high) if np.isfinite(end)]
+        inner = np.clip(2.0 * rng.normal(size=20), low, high)
+        for dual in [*ends, 0.0, *inner]:
+            for score in 3.0 * rng.normal(size=20):
+                gap = table.value(score, label) - table.dual_value(dual, label) + dual * score
+                assert fenchel_young(packed, score, label, dual) == pytest.approx(gap, rel=1e-10, abs=1e-12)
+
+
+@pytest.mark.parametrize("cut", [1, 7, 100])
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_visits_cut_into_slices_give_the_same_bits(loss: str, cut: int) -> None:
+    problem = small_problem(loss, strength=0.3)
+    solver = dg.SDCA(shrinking=True)
+    ends = []
+    for size in (600, cut):
+        state = solver.start(problem, None)
+        solver.plan(problem, state, 0, random_of(7))
+        for begin in range(0, 600, size):
+            state = solver.advance(problem, state, Visits(min(size, 600 - begin)))
+        ends.append(state)
+    assert np.array_equal(ends[0].duals, ends[1].duals)
+    assert np.array_equal(ends[0].weights, ends[1].weights)
+    assert np.array_equal(ends[0].passes.counts, ends[1].passes.counts)
+
+
+def test_the_dual_never_falls_and_weights_stay_those_of_the_duals() -> None:
+    for loss in ("hinge", "squared_hinge", "logistic", "absolute"):
+        problem = small_problem(loss, "csr", True, strength=1e-3)
+        solver = dg.SDCA(shrinking=True)
+        state = solver.start(problem, None)
+        solver.plan(problem, state, 0, random_of(7))
+        value = 0.0
+        for _ in range(60):
+            state = solver.advance(problem, state, Visits(20))
+            weights = problem.weights_of(state.duals)
+            close(state.weights, weights, float(np.abs(weights).max()), 1e-10)
+            after = problem.dual(state.duals, weights)
+            assert after >= value - 1e-13
+            value = after
+
+
+def test_everybody_wakes_when_the_target_is_met_and_the_next_target_is_lower() -> None:
+    problem = small_problem("hinge", strength=0.3)
+    solver = dg.SDCA(shrinking=True)
+    state = solver.aim(solver.start(problem, None), 1e-3)
+    steps = solver.plan(problem, state, 0, random_of(7))
+    planned = len(steps)
+    state = solver.end_epoch(problem, solver.advance(problem, state, steps))
+    assert len(steps) < planned, "the plan ended early, and says so"
+    assert state.passes.counts[kernels.MET] == 1
+    assert state.passes.counts[kernels.SIZE] == 24
+    believed = solver.believed_gap(problem, state)
+    assert believed is not None
+    assert believed <= 1e-3
+    primal = problem.primal(problem.scores(state.weights), state.weights)
+    assert state.moving[kernels.PRIMAL] == pytest.approx(primal, rel=1e-2)
+    solver.plan(problem, state, 1, random_of(7))
+    assert state.moving[kernels.TARGET] == 0.5 * state.moving[kernels.ESTIMATE]

@@ -17,7 +17,7 @@ PAGE = Path(__file__).with_name("command-line.md")
 HEAD = """# The command line
 
 `dualgap …` and `python -m dualgap …` are the same program. This page is written by `python docs/make_command_line.py`
-from the program's own help; [How to race](race.md) tells the story.
+from the program's own help; [How to race](race.md) and [Model files](models.md) tell the stories.
 """
 
 

@@ -45,10 +45,10 @@ def assert_twin_passes(problem: dg.Problem, solver: dg.SDCA, most: int = 40) -> 
     """Passes of kernel and twin agree in rows, duals, weights, intercept and gap, until rounding decides who sleeps."""
     data = reference.plain(problem)
     share = INTERCEPT_SHARE if problem.intercept else 0.0
-    twin = reference.Sleepers(data, table_of(problem.loss), share, first_intercept(problem))
+    twin = reference.Sleepers(data, table_of(problem.loss), problem.rows.stored, share, first_intercept(problem))
     state = solver.start(problem, None)
     solver.plan(problem, state, 0, random_of(7))
-    counts = state.passes.counts
+    counts, last = state.passes.counts, 0.0
     for number in range(most):
         while not twin.awake:
             twin.number += 1
@@ -62,8 +62,13 @@ def assert_twin_passes(problem: dg.Problem, solver: dg.SDCA, most: int = 40) -> 
         close(state.duals, twin.alpha, float(np.abs(twin.alpha).max()), DIGITS)
         close(state.weights, data.weights_of(twin.alpha), 1.0, DIGITS)
         close(state.moving[kernels.INTERCEPT], twin.intercept, 1.0, DIGITS)
+        close(state.moving[kernels.RUNNING], terms, 40.0, DIGITS)
         residue = abs(float(data.shares @ twin.alpha)) if problem.intercept else 0.0
-        close(state.moving[kernels.ESTIMATE], terms + residue, 40.0, DIGITS)
+        estimate = whole = terms + residue
+        if order.size == problem.rows.count and last > 0.0:
+            estimate *= min(1.0, np.sqrt(whole / last))
+        close(state.moving[kernels.ESTIMATE], estimate, 40.0, DIGITS)
+        last = whole if order.size == problem.rows.count else 0.0
         if terms < SETTLED:
             break
     return twin

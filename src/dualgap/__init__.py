@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dualgap.certificate import Certificate, certify
+    from dualgap.estimators import LinearSVC, LinearSVR, LogisticRegression, QuantileRegressor, Ridge
+    from dualgap.estimators.cv import LinearSVCCV, LogisticRegressionCV
     from dualgap.losses import (
         LOSSES,
         Absolute,
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
         SquaredEpsilonInsensitive,
         SquaredHinge,
     )
+    from dualgap.models import Model, load
+    from dualgap.multinomial.problem import MultinomialProblem
+    from dualgap.multinomial.run import MultinomialResult, solve_multinomial
+    from dualgap.paths import Path, solve_path
     from dualgap.problem import Problem
     from dualgap.run import Result, Status, solve
     from dualgap.solvers import (
@@ -51,9 +57,15 @@ except PackageNotFoundError:  # run from a source tree that was never installed
 
 _HOMES = {
     "dualgap.problem": ("Problem",),
+    "dualgap.paths": ("Path", "solve_path"),
+    "dualgap.multinomial.problem": ("MultinomialProblem",),
+    "dualgap.multinomial.run": ("MultinomialResult", "solve_multinomial"),
     "dualgap.certificate": ("Certificate", "certify"),
+    "dualgap.models": ("Model", "load"),
     "dualgap.run": ("Result", "Status", "solve"),
     "dualgap.trace": ("Record", "Trace"),
+    "dualgap.estimators": ("LinearSVC", "LinearSVR", "LogisticRegression", "QuantileRegressor", "Ridge"),
+    "dualgap.estimators.cv": ("LinearSVCCV", "LogisticRegressionCV"),
     "dualgap.workbench.races": ("Race", "race"),
     "dualgap.losses": (
         "LOSSES",

@@ -32,7 +32,7 @@ FIRST_SLICE_VALUES = 1 << 19
 FIRST_LOOK, LOOK_GROWTH = 5, 0.2
 PATIENCE = 4.0
 
-# A run that moved neither P nor D by a bit for so many epochs never will.
+# A run that moved neither P nor D nor b by a bit for so many epochs never will.
 FROZEN_EPOCHS = 50
 # The gap has been within rounding for so many records without halving.
 STALLED_RECORDS = 5
@@ -148,6 +148,8 @@ class Loop:
         self.state = self.solver.aim(self.solver.start(problem, warm), limits.tol)
         self.is_warm = warm is not None
         self.left: set[str] = set()
+        self.seen: tuple[float, ...] = ()
+        self.moved_at = 0.0  # the epoch of the last look that saw something new
         self.believed = np.inf  # the gap the solver guessed at the last look
 
     def random(self, epoch: int, partition: int = 0) -> np.random.Generator:
@@ -309,6 +311,9 @@ class Loop:
             self.append(judged)
             return Status.BROKEN
         record = self.append(judged)
+        # The judge chooses b itself, so a solver's own b may still be on its way while P and D stand still.
+        if self.seen != (seen := (record.primal, record.dual, answer.intercept)):
+            self.seen, self.moved_at = seen, record.epoch
         stop = tell(record)
         if judged.certificate.proves(self.limits.tol):
             return Status.CERTIFIED
@@ -328,13 +333,7 @@ class Loop:
         recent = self.trace.records[-STALLED_RECORDS:]
         if len(recent) == STALLED_RECORDS and all(r.gap <= certificate.floor for r in recent):
             return min(r.gap for r in recent[1:]) > 0.5 * recent[0].gap
-        last = self.trace[-1]
-        for record in reversed(self.trace.records[:-1]):
-            if (record.primal, record.dual) != (last.primal, last.dual):
-                return False
-            if last.epoch - record.epoch >= FROZEN_EPOCHS:
-                return True
-        return False
+        return self.trace[-1].epoch - self.moved_at >= FROZEN_EPOCHS
 
     def switch(self) -> bool:
         """Ask the policy, if there is one, whether another solver should go on from here."""

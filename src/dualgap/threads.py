@@ -52,6 +52,12 @@ def working(n_jobs: int | None) -> Iterator[None]:
                 _pool.reset(token)
 
 
+def working_now() -> int:
+    """How many threads `mapped` uses here."""
+    pool = _pool.get()
+    return 1 if pool is None else pool._max_workers
+
+
 def mapped(function: Callable[[Piece], Out], pieces: Sequence[Piece]) -> Iterator[Out]:
     """function(piece) for every piece, in order; a worker that maps again does so by itself, and so does a lone piece."""
     pool = _pool.get()

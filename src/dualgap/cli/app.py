@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import dualgap
-from dualgap.cli import info, lists, race, report
+from dualgap.cli import certify, fit, info, lists, predict, race, report
 from dualgap.cli.screen import forgive_encoding
 
 app = typer.Typer(
@@ -21,6 +21,9 @@ app = typer.Typer(
 )
 app.command(help=race.HELP, epilog=race.EPILOG)(race.race)
 app.command(help=report.HELP, epilog=report.EPILOG)(report.report)
+app.command(help=fit.HELP, epilog=fit.EPILOG)(fit.fit)
+app.command(help=predict.HELP, epilog=predict.EPILOG)(predict.predict)
+app.command(help=certify.HELP, epilog=certify.EPILOG)(certify.certify)
 app.command(help=lists.SOLVERS_HELP, epilog=lists.SOLVERS_EPILOG)(lists.solvers)
 app.command(help=lists.LOSSES_HELP, epilog=lists.LOSSES_EPILOG)(lists.losses)
 app.command(help=lists.DATASETS_HELP, epilog=lists.DATASETS_EPILOG)(lists.datasets)

@@ -22,7 +22,7 @@ PARALLEL = 1e-10
 NOISE = 1e-20
 # An image is a difference of weights, and its product with the weights is lost in their rounding where its square is
 # below this part of theirs. The rows then say what that product is.
-LOST = 1e-12
+LOST = 1e-10
 # The relative error of one operation, with room for the sums behind an image.
 ROUNDING = 1e-15
 

@@ -10,6 +10,8 @@ so the terms met during a pass, each before its row's step, estimate it at no co
 
 from __future__ import annotations
 
+from math import sqrt
+
 from numba.extending import register_jitable
 
 from dualgap.kernels.compile import kernel
@@ -18,16 +20,17 @@ from dualgap.kernels.rows import add_to, dot, fetch, prefetch
 from dualgap.kernels.sdca import AHEAD, INTERCEPT, MOVING
 from dualgap.kernels.steps import dual_step, fenchel_young, pressure
 
-# Further places in `moving`: Σ s_i α_i, the gap's terms met in the pass so far and in the last whole pass, the sum of
-# terms that ends the work; the relative gap wanted, the least P that was seen and P(0); the rounding errors of the last
-# step's image and, since they were computed anew, of the weights.
-RESIDUE, RUNNING, ESTIMATE, TARGET, TOL, PRIMAL, AT_ZERO, ERROR, DRIFT = range(MOVING, MOVING + 9)
-PLACES = MOVING + 9
+# Further places in `moving`: Σ s_i α_i; the sum of the gap's terms met in the pass so far, what it is likely to be after
+# the last pass, and what it was in that pass if all rows were awake; the sum that ends the work; the relative gap wanted,
+# the least P that was seen and P(0); the rounding errors of the last step's image and, since they were computed anew, of
+# the weights.
+RESIDUE, RUNNING, ESTIMATE, WHOLE, TARGET, TOL, PRIMAL, AT_ZERO, ERROR, DRIFT = range(MOVING, MOVING + 10)
+PLACES = MOVING + 10
 
-# Places in `counts`: the pass, the next row of its queue, the queue's length, whether the target was met, and the key
-# that addresses the random numbers together with the pass.
-PASS, POSITION, SIZE, MET, KEY = range(5)
-COUNTS = 5
+# Places in `counts`: the pass, the next row of its queue, the queue's length, whether the target was met, whether there is
+# a last step, and the key that addresses the random numbers together with the pass.
+PASS, POSITION, SIZE, MET, STEPPED, KEY = range(6)
+COUNTS = 6
 
 LONGEST_SLEEP = 31
 # A row that woke to move again sleeps this many times shorter next time.
@@ -41,12 +44,14 @@ BITS = 0xFFFFFFFF
 
 # Until then steps are long and bounds are hit too often for a pass to say where the next would go.
 FIRST_EXTRAPOLATION = 3
+# Extrapolation goes over the weights several times: a pass that meets fewer values than so many per weight goes without.
+WORTHWHILE = 4.0
 
 # Weights that may be off from w(duals) by this part are computed anew.
 LARGEST_DRIFT = 1e-12
 
-# The estimate takes each row before its step, when it has waited for a whole pass; half that wait is the rule.
-OPTIMISM = 0.7
+# The estimate takes each row before its step, when it has waited for a whole pass; on average it waited less.
+OPTIMISM = 0.85
 
 
 @register_jitable
@@ -116,7 +121,8 @@ def _primal_guess(labels, row_weights, loss, total, at_zero, strength, duals, we
 @register_jitable
 def _recompute(rows, row_weights, scale, duals, weights):
     """weights = w(duals)."""
-    weights[:] = 0.0
+    for j in range(weights.size):
+        weights[j] = 0.0
     for i in range(duals.size):
         if duals[i] != 0.0:
             share = 1.0
@@ -127,33 +133,37 @@ def _recompute(rows, row_weights, scale, duals, weights):
 
 @kernel
 def passes(
-    rows, labels, squared_norms, row_weights, loss, strength, lambda_n, intercept_rate, reshuffled, visits, queue, due,
+    rows, labels, squared_norms, row_weights, loss, strength, lambda_n, intercept_rate, row_length, reshuffled, visits, queue, due,
     sleep, heads, following, before, before_weights, step, step_weights, duals, weights, moving, counts,
 ):  # fmt: skip
     """At most `visits` visits to rows, pass after pass, ending early where a pass meets the target; returns how many.
 
     Updates everything from `queue` on in place; weights = w(duals) still holds. The queue holds the rows that are awake;
     due[i] is the pass in which row i wakes, sleep[i] how long it slept, and the lists of sleepers begin at `heads` and
-    go on by `following`. The four arrays from `before` on belong to `extrapolate`. row_weights is None where all are 1.
+    go on by `following`. The four arrays from `before` on belong to `extrapolate`. row_weights is None where all are 1;
+    row_length is the mean number of values stored for a row.
     """
     intercept, residue, running = moving[INTERCEPT], moving[RESIDUE], moving[RUNNING]
     number, position, size = counts[PASS], counts[POSITION], counts[SIZE]
     scale, total = 1.0 / lambda_n, lambda_n / strength
     made = 0
     while made < visits and counts[MET] == 0:
-        # With a free intercept the center of its proximal term moves, and with it what a pass maximizes.
-        extrapolates = number >= FIRST_EXTRAPOLATION and intercept_rate == 0.0
         if position == 0:
             size = _wake(heads, following, number % LISTS, queue, size)
             if size == 0:
                 number += 1
                 continue
+        # With a free intercept the center of its proximal term moves, and with it what a pass maximizes.
+        extrapolates = number >= FIRST_EXTRAPOLATION and intercept_rate == 0.0
+        extrapolates = extrapolates and size * row_length >= WORTHWHILE * weights.size
+        if position == 0:
             if reshuffled or number == 0:
                 _shuffle(queue, size, counts[KEY], number)
             if extrapolates:
                 for k in range(size):
                     before[queue[k]] = duals[queue[k]]
-                before_weights[:] = weights
+                for j in range(weights.size):
+                    before_weights[j] = weights[j]
             running = 0.0
         stop = min(size, position + visits - made)
         made += stop - position
@@ -190,10 +200,15 @@ def passes(
         if position < size:
             break
         position = 0
-        # The proximal center moves to where b is, which carries b on by as much again.
-        intercept += residue * intercept_rate
+        # The proximal center moves towards where b is, which carries b on by as much; sleepers cannot answer, so the
+        # fewer rows are awake the less it moves.
+        intercept += residue * intercept_rate * (size / labels.size)
         estimate = running + (abs(residue) if intercept_rate > 0.0 else 0.0)
-        moving[ESTIMATE] = estimate
+        whole = estimate if size == labels.size else 0.0
+        if 0.0 < whole < moving[WHOLE]:
+            # Where all rows moved, the terms fell during the pass as they fell since the last one.
+            estimate *= sqrt(whole / moving[WHOLE])
+        moving[ESTIMATE], moving[WHOLE] = estimate, whole
         if estimate <= moving[TARGET]:
             guess = _primal_guess(
                 labels, row_weights, loss, total, moving[AT_ZERO], strength, duals, weights, OPTIMISM * estimate / total
@@ -207,14 +222,17 @@ def passes(
                 rows, labels, row_weights, loss, lambda_n, queue, size, moving[ERROR], before, before_weights, step,
                 step_weights, duals, weights,
             )  # fmt: skip
+            counts[STEPPED] = 1
             moving[DRIFT] += drift
             if moving[DRIFT] > LARGEST_DRIFT:
                 _recompute(rows, row_weights, scale, duals, weights)
                 moving[DRIFT] = 0.0
-        elif extrapolates:
+        elif counts[STEPPED] == 1:
+            counts[STEPPED] = 0
             for k in range(size):
                 step[queue[k]] = 0.0
-            step_weights[:] = 0.0
+            for j in range(weights.size):
+                step_weights[j] = 0.0
             moving[ERROR] = 0.0
         size = _put_to_bed(queue, size, due, number, heads, following, step)
         number += 1

@@ -195,7 +195,7 @@ def _step(state: State) -> State:
         if stage:
             fall = min(max(fall * QUICKER.get(stage, SLOWER), FASTEST), SLOWEST)
         # No smaller than tol needs: the smoothing's part of the gap falls about as γ does.
-        enough = OF_TOL * state.tol * state.primal / of_rows * gamma
+        enough = OF_TOL * state.tol * state.primal / of_rows * gamma if of_rows else 0.0
         gamma, stage = max(fall * gamma, min(enough, 0.5 * gamma), SMALLEST_GAMMA * state.inner.baseline), 0
     piece, terms = state.piece, state.terms
     it = stepped(piece, terms, state.it, gamma)

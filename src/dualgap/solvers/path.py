@@ -27,7 +27,8 @@ from dualgap.threads import mapped
 
 # A step along a direction is long enough once the slope there is below this part of the slope at its start.
 SLOPE_LEFT = 0.1
-TRIALS = 60
+# Trials of a length, and how much longer each may be than the last while the way still leads downhill.
+TRIALS, FARTHER = 60, 8.0
 
 
 class Iterate(NamedTuple):
@@ -141,7 +142,8 @@ def _direction(piece: Piece, terms: Terms, it: Iterate) -> tuple[Vector, float]:
     np.einsum("ii->i", hessian)[:] += terms.strength
     total = float(factors.sum()) if terms.intercept else 0.0
     if total == 0.0:
-        return -solved(hessian, it.gradient), 0.0
+        # Without a curved row nothing says how far b should go, but its slope says where.
+        return -solved(hessian, it.gradient), -it.gradient_intercept / terms.strength
     cross = piece.rows.combination(factors)
     bordered = np.block([[hessian, cross[:, None]], [cross, total]])
     step = -solved(bordered, np.append(it.gradient, it.gradient_intercept))
@@ -164,19 +166,22 @@ def searched(
     first = strength * float(it.weights @ direction) - float(piece.pull @ direction) - piece.pull_intercept * shift
     second = strength * float(direction @ direction)
     weighted = piece.shares * along
-    low, high, t = 0.0, np.inf, 1.0
+    low, high, t, before = 0.0, np.inf, 1.0, np.inf
     for _ in range(TRIALS):
         duals, bends = _slopes(loss, labels, it.scores, it.intercept, t, along)
         here = first + t * second - float(weighted @ duals)
         if abs(here) <= SLOPE_LEFT * abs(slope):
             break
         low, high = (t, high) if here < 0.0 else (low, t)
-        proposal = t - here / (second + float((weighted * along) @ bends))
-        if not low < proposal < high:
-            proposal = 0.5 * (low + high) if np.isfinite(high) else 2.0 * t
+        bend = second + float((weighted * along) @ bends)
+        proposal = t - here / bend if bend > 0.0 else np.nan
+        if not np.isfinite(high):
+            proposal = min(proposal, FARTHER * t) if proposal > 2.0 * t else 2.0 * t
+        elif abs(here) > 0.5 * before or not low < proposal < high:
+            proposal = 0.5 * (low + high)
         if not low < proposal < high:
             break
-        t = float(proposal)
+        before, t = abs(here), float(proposal)
     if known is not None:
         if t == 1.0:
             duals[known[0]] = known[1]

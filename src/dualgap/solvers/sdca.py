@@ -1,4 +1,4 @@
-"""SDCA: stochastic dual coordinate ascent, with the modified-SGD first epoch, three samplings and safe shrinking."""
+"""SDCA: stochastic dual coordinate ascent, with the modified-SGD first epoch, three samplings and shrinking."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dualgap.kernels import sdca as kernels
-from dualgap.kernels.shrinking import PLACES, TOL
-from dualgap.kernels.steps import kernel_loss
+from dualgap import kernels
 from dualgap.problem import Problem
 from dualgap.solvers.base import (
     SAMPLINGS,
@@ -44,7 +42,8 @@ class SDCA(Solver):
     """Stochastic dual coordinate ascent (Shalev-Shwartz & Zhang, JMLR 2013).
 
     `first_epoch="sgd"` makes the first pass by modified SGD; averages begin after it. `shrinking` lets rows that a bound
-    holds sleep, and extrapolates passes, where the output is the last iterate of epochs without repeats; the certificate is always on all rows.
+    holds sleep for some passes and extrapolates from pass to pass; the certificate is always on all rows. It is for the
+    last iterate and for passes that see a row once: averages, and rows drawn with replacement, are over plain epochs.
     """
 
     sampling: str = "permutation"
@@ -67,10 +66,9 @@ class SDCA(Solver):
     def start(self, problem: Problem, warm: Answer | None) -> State:
         duals = warm_duals(problem, warm)
         weights = np.zeros(problem.rows.dimension) if warm is None else problem.weights_of(duals)
-        moving = np.zeros(PLACES)
+        moving = np.zeros(kernels.shrinking.PLACES)
         if problem.intercept:
-            moving[kernels.INTERCEPT] = first_intercept(problem) if warm is None else warm.intercept
-        # Averages, and rows drawn with replacement, are over plain epochs.
+            moving[kernels.sdca.INTERCEPT] = first_intercept(problem) if warm is None else warm.intercept
         shrinks = self.shrinking and self.output == "last" and self.sampling != "random"
         passes = begin_passes(problem, duals, weights, moving) if shrinks else None
         return State(duals, weights, moving, None, passes, self.first_epoch == "sgd" and warm is None)
@@ -85,19 +83,19 @@ class SDCA(Solver):
         return draw_order(count, self.sampling, epoch, random)
 
     def advance(self, problem: Problem, state: State, steps: NDArray[Any] | Visits) -> State:
-        rows, loss = problem.rows, kernel_loss(problem.loss, self.logistic_step)
+        rows, loss = problem.rows, kernels.steps.kernel_loss(problem.loss, self.logistic_step)
         common = (rows.arrays, problem.labels, rows.squared_norms, problem.sample_weight, loss)
         rate = intercept_mobility(problem) / problem.lambda_n
         written = (state.duals, state.weights, state.moving)
         if state.first_epoch_open:
-            kernels.modified_sgd_steps(
+            kernels.sdca.modified_sgd_steps(
                 *common, problem.strength, problem.lambda_n, rate, first_intercept(problem), steps, *written
             )
         elif isinstance(steps, Visits):
             assert state.passes is not None
             make_visits(problem, loss, self.sampling == "permutation", steps, state.passes)
         else:
-            kernels.sdca_steps(*common, problem.lambda_n, rate, steps, *written, state.dual_sums)
+            kernels.sdca.sdca_steps(*common, problem.lambda_n, rate, steps, *written, state.dual_sums)
         return state
 
     def prepare(self, problem: Problem) -> None:
@@ -111,19 +109,19 @@ class SDCA(Solver):
         if problem.intercept and (state.passes is None or state.first_epoch_open):
             # The proximal center moves to where b is, which carries b on by as much again.
             residue = float(problem.weighted(state.duals).sum())
-            state.moving[kernels.INTERCEPT] += residue * intercept_mobility(problem) / problem.lambda_n
+            state.moving[kernels.sdca.INTERCEPT] += residue * intercept_mobility(problem) / problem.lambda_n
         return state._replace(first_epoch_open=False)
 
     def aim(self, state: State, tol: float) -> State:
-        state.moving[TOL] = tol
+        state.moving[kernels.shrinking.TOL] = tol
         return state
 
     def believed_gap(self, problem: Problem, state: State) -> float | None:
         return None if state.passes is None else estimated_gap(problem, state.passes)
 
     def answer(self, problem: Problem, state: State) -> Answer:
-        weights, intercept = state.weights, float(state.moving[kernels.INTERCEPT])
-        seen = state.moving[kernels.SEEN_WEIGHT]
+        weights, intercept = state.weights, float(state.moving[kernels.sdca.INTERCEPT])
+        seen = state.moving[kernels.sdca.SEEN_WEIGHT]
         if state.first_epoch_open and seen > 0.0:
             stretch = problem.total_weight / seen
             moved = (intercept - first_intercept(problem)) * stretch
@@ -131,13 +129,13 @@ class SDCA(Solver):
         return Answer(weights, intercept, state.duals)
 
     def begin_average(self, problem: Problem, state: State) -> State:
-        state.moving[kernels.AVERAGED] = 0.0
+        state.moving[kernels.sdca.AVERAGED] = 0.0
         return state._replace(dual_sums=np.zeros(problem.rows.count))
 
     def average(self, problem: Problem, state: State) -> Answer:
-        averaged = state.moving[kernels.AVERAGED]
+        averaged = state.moving[kernels.sdca.AVERAGED]
         if averaged == 0.0 or state.dual_sums is None:
             return self.answer(problem, state)
         # w(α) is linear, so the mean of the weights is the weights of the mean duals.
         duals = state.duals - state.dual_sums / averaged
-        return Answer(problem.weights_of(duals), float(state.moving[kernels.INTERCEPT]), duals)
+        return Answer(problem.weights_of(duals), float(state.moving[kernels.sdca.INTERCEPT]), duals)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dualgap.kernels import shrinking as kernels
+from dualgap import kernels
 from dualgap.problem import Problem
 from dualgap.solvers.base import Random, Vector, integer_type, intercept_mobility
 
@@ -49,14 +49,14 @@ class Passes(NamedTuple):
 def begin_passes(problem: Problem, duals: Vector, weights: Vector, moving: Vector) -> Passes:
     """All rows awake."""
     count, dimension = problem.rows.count, problem.rows.dimension
-    counts = np.zeros(kernels.COUNTS, dtype=np.int64)
-    counts[kernels.SIZE] = count
-    moving[kernels.PRIMAL] = moving[kernels.AT_ZERO] = problem.primal_at_zero
+    counts = np.zeros(kernels.shrinking.COUNTS, dtype=np.int64)
+    counts[kernels.shrinking.SIZE] = count
+    moving[kernels.shrinking.PRIMAL] = moving[kernels.shrinking.AT_ZERO] = problem.primal_at_zero
     return Passes(
         queue=np.arange(count, dtype=integer_type(count)),
         due=np.zeros(count, dtype=np.int64),
         sleep=np.zeros(count, dtype=np.uint8),
-        heads=np.full(kernels.LISTS, kernels.NOBODY, dtype=np.int64),
+        heads=np.full(kernels.shrinking.LISTS, kernels.shrinking.NOBODY, dtype=np.int64),
         following=np.empty(count, dtype=np.int64),
         before=np.empty(count),
         before_weights=np.empty(dimension),
@@ -72,23 +72,28 @@ def begin_passes(problem: Problem, duals: Vector, weights: Vector, moving: Vecto
 def plan_visits(problem: Problem, passes: Passes, random: Random) -> Visits:
     """An epoch's worth of visits, or more where an epoch is little work."""
     count, moving, counts = problem.rows.count, passes.moving, passes.counts
-    if counts[kernels.KEY] == 0:
+    if counts[kernels.shrinking.KEY] == 0:
         # Random numbers are addressed by this key and the number of a pass.
-        counts[kernels.KEY] = random(0).integers(1, np.iinfo(np.int64).max)
-        moving[kernels.TARGET] = moving[kernels.TOL] * moving[kernels.PRIMAL] * problem.total_weight / kernels.OPTIMISM
-    if counts[kernels.MET]:
+        counts[kernels.shrinking.KEY] = random(0).integers(1, np.iinfo(np.int64).max)
+        moving[kernels.shrinking.TARGET] = (
+            moving[kernels.shrinking.TOL]
+            * moving[kernels.shrinking.PRIMAL]
+            * problem.total_weight
+            / kernels.shrinking.OPTIMISM
+        )
+    if counts[kernels.shrinking.MET]:
         # Who asks to go on was not convinced.
-        counts[kernels.MET] = 0
-        moving[kernels.TARGET] = 0.5 * moving[kernels.ESTIMATE]
+        counts[kernels.shrinking.MET] = 0
+        moving[kernels.shrinking.TARGET] = 0.5 * moving[kernels.shrinking.ESTIMATE]
     if problem.intercept:
-        moving[kernels.RESIDUE] = problem.weighted(passes.duals).sum()
+        moving[kernels.shrinking.RESIDUE] = problem.weighted(passes.duals).sum()
     return Visits(max(count, count * PLAN_VALUES // max(problem.rows.stored, 1)))
 
 
 def make_visits(problem: Problem, loss: Any, reshuffled: bool, visits: Visits, passes: Passes) -> None:
     """Carry out a slice of a plan; its length becomes the number of visits made."""
     rows = problem.rows
-    visits.count = kernels.passes(
+    visits.count = kernels.shrinking.passes(
         rows.arrays,
         problem.labels,
         rows.squared_norms,
@@ -97,6 +102,7 @@ def make_visits(problem: Problem, loss: Any, reshuffled: bool, visits: Visits, p
         problem.strength,
         problem.lambda_n,
         intercept_mobility(problem) / problem.lambda_n,
+        rows.stored / rows.count,
         reshuffled,
         len(visits),
         *passes,
@@ -105,7 +111,9 @@ def make_visits(problem: Problem, loss: Any, reshuffled: bool, visits: Visits, p
 
 def estimated_gap(problem: Problem, passes: Passes) -> float:
     """The relative gap as the last pass suggests."""
-    primal = float(passes.moving[kernels.PRIMAL])
-    if passes.counts[kernels.PASS] == 0 or not primal > 0.0:
+    primal = float(passes.moving[kernels.shrinking.PRIMAL])
+    if passes.counts[kernels.shrinking.PASS] == 0 or not primal > 0.0:
         return float("inf")
-    return float(kernels.OPTIMISM * passes.moving[kernels.ESTIMATE]) / (problem.total_weight * primal)
+    return float(kernels.shrinking.OPTIMISM * passes.moving[kernels.shrinking.ESTIMATE]) / (
+        problem.total_weight * primal
+    )

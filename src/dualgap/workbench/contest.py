@@ -85,6 +85,7 @@ class Contest:
             test=self.test,
             record_every=min(max(1.0, (run.epochs or 0.0) / ENOUGH_RECORDS), SPARSEST_RECORDS),
             callback=lambda record: tell(record) is True,
+            n_jobs=self.threads,
         )
         return self._kept(
             run,

@@ -31,6 +31,8 @@ class Rival(ABC):
     loosest: ClassVar[float] = 1.0
     tightest: ClassVar[float] = 1e-9
     fits_intercepts: ClassVar[bool] = False
+    most_iterations: ClassVar[int] = 10**8  # so many that time runs out first
+    threaded: ClassVar[bool] = False  # whether threads take part: as many of its own as it is told, or those of BLAS
 
     def available(self) -> bool:
         """Whether its package is installed; nothing is imported."""
@@ -47,6 +49,19 @@ class Rival(ABC):
 
     @abstractmethod
     def fit(
-        self, X: Any, y: Any, loss: Loss, strength: float, tolerance: float, *, rows: int, seed: int, iterations: int
+        self,
+        X: Any,
+        y: Any,
+        loss: Loss,
+        strength: float,
+        tolerance: float,
+        *,
+        rows: int,
+        seed: int,
+        iterations: int,
+        threads: int = 1,
     ) -> Fit:
-        """Fit to a tolerance of its own, in at most so many iterations of its own; X and y come from `table`."""
+        """Fit to a tolerance of its own, in at most so many iterations of its own; X and y come from `table`.
+
+        `threads` reaches those who start threads by themselves; what BLAS and OpenMP do is the caller's to limit.
+        """

@@ -1,8 +1,8 @@
-"""scikit-learn's LogisticRegression: L-BFGS on the primal, its default."""
+"""scikit-learn's LogisticRegression: L-BFGS on the primal, its default, and what its other methods share."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,13 +17,34 @@ class LogisticRegression(Rival):
     package = "scikit-learn"
     module = "sklearn"
     losses = ("logistic",)
+    threaded = True
+    solver: ClassVar[str] = "lbfgs"
+    dual: ClassVar[bool] = False
 
     def fit(
-        self, X: Any, y: Any, loss: Loss, strength: float, tolerance: float, *, rows: int, seed: int, iterations: int
+        self,
+        X: Any,
+        y: Any,
+        loss: Loss,
+        strength: float,
+        tolerance: float,
+        *,
+        rows: int,
+        seed: int,
+        iterations: int,
+        threads: int = 1,
     ) -> Fit:
         from sklearn.linear_model import LogisticRegression as Estimator
 
-        model = Estimator(C=1.0 / (strength * rows), tol=tolerance, max_iter=iterations, fit_intercept=False).fit(X, y)
+        model = Estimator(
+            C=1.0 / (strength * rows),
+            tol=tolerance,
+            max_iter=iterations,
+            fit_intercept=False,
+            random_state=seed,
+            solver=self.solver,
+            dual=self.dual,
+        ).fit(X, y)
         return Fit(np.asarray(model.coef_, dtype=np.float64).ravel(), int(np.max(model.n_iter_)))
 
 

@@ -23,7 +23,17 @@ class SGDClassifier(Rival):
     tightest = 1e-7
 
     def fit(
-        self, X: Any, y: Any, loss: Loss, strength: float, tolerance: float, *, rows: int, seed: int, iterations: int
+        self,
+        X: Any,
+        y: Any,
+        loss: Loss,
+        strength: float,
+        tolerance: float,
+        *,
+        rows: int,
+        seed: int,
+        iterations: int,
+        threads: int = 1,
     ) -> Fit:
         from sklearn.linear_model import SGDClassifier as Estimator
 

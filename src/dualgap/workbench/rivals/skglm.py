@@ -21,13 +21,24 @@ class Skglm(Rival):
     package = "skglm"
     module = "skglm"
     losses = ("logistic", "squared")  # its Huber fit has no gradient for this method
+    threaded = True
 
     def table(self, X: Any, y: Vector) -> tuple[Any, Any]:
         # By columns, as its solvers read them.
         return (np.asfortranarray(X) if isinstance(X, np.ndarray) else X.tocsc()), y
 
     def fit(
-        self, X: Any, y: Any, loss: Loss, strength: float, tolerance: float, *, rows: int, seed: int, iterations: int
+        self,
+        X: Any,
+        y: Any,
+        loss: Loss,
+        strength: float,
+        tolerance: float,
+        *,
+        rows: int,
+        seed: int,
+        iterations: int,
+        threads: int = 1,
     ) -> Fit:
         datafits = import_module("skglm.datafits")
         datafit, alpha = datafits.Logistic(), strength

@@ -1,4 +1,4 @@
-"""snapml: IBM's dual coordinate methods, on one thread as every contender."""
+"""snapml: IBM's dual coordinate methods, on as many threads as it is told."""
 
 from __future__ import annotations
 
@@ -18,9 +18,20 @@ class Snap(Rival):
     package = "snapml"
     module = "snapml"
     losses = ("hinge", "squared_hinge", "logistic")
+    threaded = True
 
     def fit(
-        self, X: Any, y: Any, loss: Loss, strength: float, tolerance: float, *, rows: int, seed: int, iterations: int
+        self,
+        X: Any,
+        y: Any,
+        loss: Loss,
+        strength: float,
+        tolerance: float,
+        *,
+        rows: int,
+        seed: int,
+        iterations: int,
+        threads: int = 1,
     ) -> Fit:
         snapml = import_module("snapml")
         options = {
@@ -29,7 +40,7 @@ class Snap(Rival):
             "max_iter": iterations,
             "fit_intercept": False,
             "normalize": False,
-            "n_jobs": 1,
+            "n_jobs": threads,
             "random_state": seed,
         }
         if loss.name == "logistic":

@@ -21,7 +21,17 @@ class Zeros(Rival):
     fits_intercepts = True  # the judge finds the best b for any w
 
     def fit(
-        self, X: Any, y: Any, loss: Loss, strength: float, tolerance: float, *, rows: int, seed: int, iterations: int
+        self,
+        X: Any,
+        y: Any,
+        loss: Loss,
+        strength: float,
+        tolerance: float,
+        *,
+        rows: int,
+        seed: int,
+        iterations: int,
+        threads: int = 1,
     ) -> Fit:
         return Fit(np.zeros(X.shape[1]), 0)
 

@@ -1,0 +1,88 @@
+"""The command `certify`: a model file and its data in, whether what the file claims is true out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from dualgap.cli.screen import make_console, show
+
+HELP = (
+    "Check what a model file claims, from scratch, on the data it was fitted to.\n\n"
+    "Primal, dual and gap are recomputed at the file's weights by code that no solver shares, and the data is compared "
+    "with the digest in the file. Where the file keeps no duals, those that its scores suggest are tried, and then those "
+    "of a new solve; that can prove the claim or refute it, given the time.\n\n"
+    "Exit codes: 0 the claim is true, 1 something differs (what, is said), 2 for bad input, 130 for Ctrl-C."
+)
+EPILOG = """Examples:
+
+dualgap certify cancer.dg breast_cancer
+
+dualgap certify wine.dg wine.csv --seconds 600
+"""
+
+
+def certify(
+    context: typer.Context,
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file written by dualgap fit or by save.")],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="The data it was fitted to: a name, a spec or a file.")],
+    target: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Target column of a csv file. (default: the one of the fit)"),
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option(metavar="X", help="For a new solve where the file keeps no duals, at most.")
+    ] = 60.0,
+) -> None:
+    """Check what a model file claims."""
+    # What computes is imported here: help and refusals of options must not wait for it.
+    from dualgap.cli.fitting import part_of
+    from dualgap.datasets.columns import places
+    from dualgap.models import load, recheck
+
+    if not seconds > 0:
+        raise ValueError(f"--seconds needs a number above 0, got {seconds:g}; the default is 60")
+    claimed = load(model)
+    weighted = claimed.data is not None and claimed.data.sample_weight is not None
+    if weighted:
+        raise ValueError(
+            f"{str(model)!r} was fitted with sample weights, which a data file does not hold; certify it in Python with "
+            "dualgap.load(path).certify(X, y, sample_weight)"
+        )
+    reading = claimed.reading if target is None else claimed.reading | {"target": target}
+    part = part_of(data, reading, "regression" if claimed.classes is None else "classification")
+    names, wanted = part.feature_names, claimed.feature_names
+    order = None if names is None or wanted is None else places(names, wanted)
+    try:
+        verdict = recheck(claimed, part.X if order is None else part.X[:, order], part.y, max_seconds=seconds)
+    except KeyboardInterrupt:
+        typer.echo("dualgap: interrupted; nothing was decided", err=True)
+        raise typer.Exit(130) from None
+    quiet = context.obj == "quiet"
+    console = make_console()
+    if not quiet and len(verdict.certificates) == 1:
+        said, found = claimed.certificates[0], verdict.certificates[0]
+        table = Table.grid(padding=(0, 3, 0, 0))
+        table.add_row("", Text("in the file", style="bold"), Text("recomputed", style="bold"))
+        for name in ("primal", "dual", "gap", "relative_gap"):
+            form = ".12g" if name in ("primal", "dual") else ".3g"
+            words = Text(name.replace("_", " "), style="bold")
+            table.add_row(words, f"{getattr(said, name):{form}}", f"{getattr(found, name):{form}}")
+        show(console, table)
+        console.print()
+    for sentence in dict.fromkeys(verdict.notes) if not quiet else ():
+        console.print(Text(f"Note: {sentence}."))
+    for sentence in verdict.differences:
+        console.print(Text(f"Differs: {sentence}."), style="yellow")
+    if not verdict.holds:
+        console.print(Text("The claim does not hold for this data.", style="bold red"))
+        raise typer.Exit(1)
+    several = f", {len(verdict.certificates)} times" if len(verdict.certificates) > 1 else ""
+    worst = max(one.relative_gap for one in verdict.certificates)
+    console.print(
+        Text(f"The claim is true{several}: {claimed.status.name}, relative gap {worst:.3g}.", style="bold green")
+    )

@@ -1,0 +1,104 @@
+"""The command `predict`: a model file and rows in, a csv file of predictions out."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dualgap.cli.fit import checked
+
+if TYPE_CHECKING:
+    from dualgap.models import Model
+
+# Rows are predicted and written so many at a time.
+BLOCK = 1 << 14
+
+HELP = (
+    "Predict with a model file, into a csv file.\n\n"
+    "DATA is a name, a spec or a file. Columns are matched by their names where the model and the data have names, else "
+    "by their place; a target column is not needed, and other columns are left alone. The csv file has a line for each "
+    "row: the prediction; for a classification the scores, one of two classes or one for each; and the probability of "
+    "each class for the logistic loss.\n\n"
+    "Exit codes: 0, 2 for bad input."
+)
+EPILOG = """Examples:
+
+dualgap predict wine.dg new-wines.csv -o predicted.csv
+
+dualgap predict cancer.dg breast_cancer | head
+"""
+
+
+def predict(
+    context: typer.Context,
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file written by dualgap fit or by save.")],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="The rows: a name, a spec or a file.")],
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", metavar="FILE", help="The csv file. (default: the screen)")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE where it exists.")] = False,
+) -> None:
+    """Predict with a model file."""
+    path = None if out is None else checked(out, overwrite)
+    # What computes is imported here: help and refusals of options must not wait for it.
+    from dualgap.datasets.columns import read_rows
+    from dualgap.models import load
+    from dualgap.models.writing import written_whole
+    from dualgap.rows import as_rows
+
+    fitted = load(model)
+    width = fitted.weights.shape[0]
+    X = read_rows(data, fitted.feature_names, width, fitted.reading.get("target"))
+    as_rows(X).of_width(width)
+    if path is None:
+        try:
+            for piece in _pieces(fitted, X):
+                typer.echo(piece, nl=False)
+        except BrokenPipeError:
+            # Whoever reads has seen enough, as `head` has; what Python still holds back goes nowhere.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return
+    with written_whole(path) as file:
+        for piece in _pieces(fitted, X):
+            file.write(piece.encode())
+    quiet = context.obj == "quiet"
+    typer.echo(str(path) if quiet else f"{X.shape[0]:,} predictions: {path}")
+
+
+def _pieces(model: Model, X: Any) -> Iterator[str]:
+    """The csv text, block by block; numbers are as short as they can be and read back to the same bits."""
+    yield _text([_headings(model)])
+    for begin in range(0, X.shape[0], BLOCK):
+        scores = model.scores(X[begin : begin + BLOCK])
+        columns = [model.decided(scores)]
+        if model.classes is not None:
+            columns.append(scores)
+        if model.has_probabilities:
+            columns.append(model.probabilities(scores))
+        parts = [column[:, None] if column.ndim == 1 else column for column in columns]
+        yield _text(
+            [cell for part in row for cell in part] for row in zip(*(part.tolist() for part in parts), strict=True)
+        )
+
+
+def _headings(model: Model) -> list[str]:
+    if model.classes is None:
+        count = 1 if model.weights.ndim == 1 else model.weights.shape[1]
+        return ["prediction"] if count == 1 else [f"prediction_{k}" for k in range(count)]
+    several = model.weights.ndim == 2
+    labels = model.classes.tolist()
+    scores = [f"score_{label}" for label in labels] if several else ["score"]
+    return ["prediction", *scores, *([f"probability_{label}" for label in labels] if model.has_probabilities else [])]
+
+
+def _text(rows: Any) -> str:
+    file: IO[str] = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows(rows)
+    return file.getvalue()  # type: ignore[attr-defined, no-any-return]

@@ -1,0 +1,131 @@
+"""Rows for a model that exists already: columns of a frame or file matched to those of the fit, by name where both have names.
+
+A target column is welcome and not needed, and so are columns the fit did not have.
+"""
+
+from __future__ import annotations
+
+import csv
+import zipfile
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dualgap.datasets import readers, tables
+from dualgap.datasets.catalog import _source, load
+
+SHOWN = 4
+
+
+def matched(X: Any, wanted: Sequence[str] | None) -> Any:
+    """A frame's columns in the order of the fit; anything without names of columns is left as it is."""
+    if wanted is None or not hasattr(X, "columns"):
+        return X
+    order = places([str(name) for name in X.columns], wanted)
+    if order is None:
+        return X
+    names = list(X.columns)
+    return X[[names[place] for place in order]]
+
+
+def places(names: Sequence[str], wanted: Sequence[str]) -> list[int] | None:
+    """Where the wanted columns stand among `names`; None where wanted names that stand twice can only go by place."""
+    if len(set(wanted)) < len(wanted):
+        return None
+    times = Counter(names)
+    missing = [name for name in wanted if name not in times]
+    if missing:
+        shown = ", ".join(map(repr, missing[:SHOWN])) + (f" and {len(missing) - SHOWN} more" if missing[SHOWN:] else "")
+        raise ValueError(f"the model needs column {shown}, which the data lacks; add it, or fit again without it")
+    doubled = [name for name in wanted if times[name] > 1]
+    if doubled:
+        raise ValueError(f"the data has column {doubled[0]!r} twice, and the model needs one; drop the other")
+    where = {name: place for place, name in enumerate(names)}
+    return [where[name] for name in wanted]
+
+
+def read_rows(text: str, wanted: Sequence[str] | None, width: int, target: str | None = None) -> Any:
+    """The rows that `text` stands for (a name, a spec or a file), as a model of `width` columns needs them.
+
+    Columns without names go by place: all but the target where there is one more of them than the model has.
+    """
+    path = Path(text)
+    is_file = _source(text) is None and path.is_file()
+    kind = readers._kind(path) if is_file else ""
+    if kind in readers.TABLES:
+        return _table(path, wanted, width, target)
+    if kind == ".npz":
+        X, names = _archive(path)
+    else:
+        dataset = load(text)
+        X, names = dataset.X, dataset.feature_names
+    order = None if names is None or wanted is None else places(names, wanted)
+    if order is not None:
+        return X[:, order]
+    if kind in readers.SVMLIGHT and X.shape[1] < width:
+        # Such text names only columns that are not zero, so the last ones may be missing.
+        X.resize((X.shape[0], width))
+    return X
+
+
+def _archive(path: Path) -> tuple[Any, tuple[str, ...] | None]:
+    """The rows of an npz archive, which may lack y, and the names of its columns."""
+    if not _lacks_only_targets(path):
+        dataset = readers.read(path)
+        return dataset.X, dataset.feature_names
+    with np.load(path, allow_pickle=False) as archive:
+        parts = {name: archive[name] for name in archive.files}
+    count = parts["X"].shape[0] if "X" in parts else int(parts["shape"][0])
+    X, _ = readers._part(path, parts | {"y": np.zeros(count)}, "")
+    return X, tuple(map(str, parts["feature_names"])) if "feature_names" in parts else None
+
+
+def _lacks_only_targets(path: Path) -> bool:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            held = set(archive.files)
+    except (AttributeError, EOFError, OSError, ValueError, zipfile.BadZipFile):
+        return False  # whatever it is, the reader refuses it in its own words
+    return "y" not in held and bool({"X", "shape"} & held)
+
+
+def _table(path: Path, wanted: Sequence[str] | None, width: int, target: str | None) -> Any:
+    def opener() -> Any:
+        return readers.opened(path)
+
+    with opener() as file:
+        first = next((line for line in file if line.strip()), "")
+    if not first:
+        raise ValueError(f"{path.name} is empty")
+    delimiter = max(tables.DELIMITERS, key=first.count)
+    cells = [cell.strip() for cell in next(csv.reader([first], delimiter=delimiter))]
+    header = tables._is_header(cells)
+    names = cells if header else [str(place) for place in range(len(cells))]
+    order = places(names, wanted) if header and wanted is not None else None
+    if order is None:
+        order = _by_place(path.name, names, header, width, target)
+    # The last wanted column stands in for the target, which a table has and these rows do not need.
+    layout = tables._Layout(delimiter, names, header, order[:-1], order[-1])
+    try:
+        X = tables._numbers(opener, layout, order)
+    except ValueError:
+        tables._refuse(opener, path.name, layout, target_may_be_text=False)
+        raise
+    if X.shape[0] == 0:
+        raise ValueError(f"{path.name} has a header and no rows")
+    if np.isnan(X).any():
+        tables._refuse(opener, path.name, layout, target_may_be_text=False)
+    return np.ascontiguousarray(X)
+
+
+def _by_place(name: str, names: list[str], header: bool, width: int, target: str | None) -> list[int]:
+    """All columns, or all but the target; pandas' unnamed first column of row numbers is no measurement."""
+    order = list(range(1 if header and names[0] == "" and len(names) > width else 0, len(names)))
+    if len(order) == width + 1:
+        order.remove(tables._target_column(name, names, header, target))
+    if len(order) != width:
+        raise ValueError(f"the model needs {width} columns as in training, got {len(order)} in {name}; select the same")
+    return order

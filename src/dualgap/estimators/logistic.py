@@ -1,0 +1,172 @@
+"""Logistic regression: two classes by their log-odds, more by the multinomial model."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_expit
+
+from dualgap.estimators.base import Vector
+from dualgap.estimators.canonical import Gathered
+from dualgap.estimators.classifiers import LinearClassifier
+from dualgap.estimators.softmax import fit_softmax, has_softmax
+from dualgap.losses import Logistic, Loss
+
+
+class LogisticRegression(LinearClassifier):
+    """Logistic regression with a certificate.
+
+    Minimizes (1/S) Σ s_i log(1 + e^(−y_i(⟨x_i, w⟩ + b))) + (λ/2)‖w‖²; three and more classes are one multinomial problem.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        How much the errors weigh against the penalty: λ = 1/(C·S), with S the sum of the weights of rows.
+    strength : float, default=None
+        λ itself, instead of C.
+    solver : str or object, default="auto"
+        A name, spec or object of `dualgap.SOLVERS`; "auto" chooses by the shape of the data, and `reason_` says why.
+    tol : float, default=1e-4
+        The relative duality gap that is to be proven.
+    fit_intercept : bool, default=True
+        Whether there is an intercept. It is free: nothing penalizes it.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the weights of rows by their class; "balanced" makes every class weigh the same in total.
+    max_iter : int, default=1000
+        Passes over the rows, at most.
+    max_seconds : float, default=None
+        Seconds for each problem, at most.
+    warm_start : bool, default=False
+        Start from the coefficients and duals of the last fit. Where they prove tol already, that is all there is to do.
+    n_jobs : int, default=None
+        Threads, inside the problem; the same bits for any number.
+    random_state : int, RandomState instance or None, default=None
+        Where a solver's order of rows comes from; `newton` needs none.
+    verbose : int, default=0
+        Whether to show a progress bar with the gap.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The weights w.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        b; 0 without an intercept.
+    dual_coef_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
+        The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    certificate_ : Certificate
+        The primal value, the dual value and the gap between them.
+    status_ : Status
+        How the run ended; its value is a sentence.
+    trace_ : Trace
+        What was seen of the run on the way.
+    reason_ : str
+        Which solver ran and why.
+    strength_ : float
+        λ.
+    n_iter_ : ndarray of shape (1,)
+        Passes over the rows.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, where X had any.
+
+    See Also
+    --------
+    LinearSVC : Classes without probabilities.
+
+    Examples
+    --------
+    >>> from dualgap import LogisticRegression
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    >>> model = LogisticRegression(tol=1e-9).fit(X, y)
+    >>> model.predict_proba([[1.5]]).round(6).tolist()
+    [[0.5, 0.5]]
+    >>> model.status_.name
+    'CERTIFIED'
+    """
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        strength: float | None = None,
+        solver: Any = "auto",
+        tol: float = 1e-4,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        max_iter: int | None = 1000,
+        max_seconds: float | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.strength = strength
+        self.solver = solver
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _loss(self) -> Loss:
+        return Logistic()
+
+    def _fit_classes(self, loss: Loss, table: Gathered, given: tuple[Any, Any, Vector | None]) -> Self:
+        return super()._fit_classes(loss, table, given) if self.classes_.size == 2 else fit_softmax(self, table, given)
+
+    def _check_classes(self, codes: NDArray[Any]) -> None:
+        super()._check_classes(codes)
+        if self.classes_.size > 2 and not has_softmax(self.solver):
+            raise ValueError(
+                f"Only binary classification is supported. LogisticRegression needs solver='auto', 'newton' or 'sdca' for "
+                f"{self.classes_.size} classes, got {self.solver!r}; or wrap it in a OneVsRestClassifier"
+            )
+
+    def predict_log_proba(self, X: Any) -> Vector:
+        """Logarithms of the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        logarithms : ndarray of shape (n_samples, n_classes)
+            In the order of `classes_`.
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.column_stack([log_expit(-scores), log_expit(scores)])
+        shifted = scores - scores.max(axis=1, keepdims=True)
+        return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+
+    def predict_proba(self, X: Any) -> Vector:
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            In the order of `classes_`; each row sums to 1.
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = has_softmax(self.solver)
+        return tags

@@ -1,0 +1,114 @@
+"""What the parameters of an estimator stand for: a solver, a loss, a strength, a seed; or a refusal in one sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from dualgap.losses import LOSSES, Loss
+from dualgap.losses.base import is_number
+from dualgap.solvers import SOLVERS, Auto, Solver
+from dualgap.spec import build, canonical, parse
+
+FOREIGN_SOLVERS = frozenset(
+    [
+        "lbfgs",
+        "liblinear",
+        "newton_cg",
+        "newton_cholesky",
+        "sag",
+        "saga",
+        "svd",
+        "cholesky",
+        "lsqr",
+        "sparse_cg",
+        "highs",
+        "highs_ds",
+        "highs_ipm",
+        "interior_point",
+        "revised_simplex",
+    ]
+)
+"""scikit-learn's names, in the spelling of `canonical`."""
+
+
+def solver_of(solver: object) -> Solver | Auto:
+    """The solver a name, spec or object stands for; scikit-learn's names point to auto."""
+    if isinstance(solver, str) and canonical(solver) in FOREIGN_SOLVERS:
+        raise ValueError(
+            f"solver needs to be a name of dualgap's ({', '.join(SOLVERS)}), got scikit-learn's {solver!r}; "
+            "solver='auto' chooses a method that certifies its answer"
+        )
+    return build(solver, SOLVERS, "solver")
+
+
+def name_of(solver: object) -> str:
+    """The name of a solver given by name, spec or object; empty for anything else."""
+    if not isinstance(solver, str):
+        return str(getattr(solver, "name", ""))
+    try:
+        return parse(solver)[0]
+    except ValueError:
+        return ""
+
+
+def loss_of(owner: str, loss: object, allowed: tuple[str, ...], options: dict[str, float] | None = None) -> Loss:
+    """The loss a name, spec or object stands for, with the estimator's own options where it is a bare name."""
+    if isinstance(loss, str) and options and canonical(loss) in allowed:
+        return LOSSES[canonical(loss)](**options)
+    built = build(loss, LOSSES, "loss")
+    if built.name not in allowed:
+        raise ValueError(f"{owner} needs loss to be one of {', '.join(allowed)}, got {built.name!r}")
+    return built
+
+
+def positive(owner: str, name: str, value: Any) -> float:
+    """A positive finite number, or a refusal."""
+    if isinstance(value, bool) or not (is_number(value) and value > 0.0):
+        raise ValueError(f"{owner} needs a finite {name} > 0, got {value!r}; the default is a good start")
+    return float(value)
+
+
+def strength_of(owner: str, C: Any, strength: Any, total_weight: float) -> float:
+    """λ = 1/(C·S), or λ itself where it is given."""
+    if strength is None:
+        return 1.0 / (positive(owner, "C", C) * total_weight)
+    if C != 1.0:
+        raise ValueError(f"{owner} needs C or strength, got both C={C!r} and strength={strength!r}; leave one out")
+    return positive(owner, "strength", strength)
+
+
+def check_limits(owner: str, tol: Any, max_iter: Any, max_seconds: Any) -> None:
+    """Refuse limits that are no positive numbers; None is no limit, and a tol of 0 means as near as rounding allows."""
+    if isinstance(tol, bool) or not (is_number(tol) and tol >= 0.0):
+        raise ValueError(f"{owner} needs a finite tol ≥ 0, got {tol!r}; the default is 1e-4")
+    for name, value in (("max_iter", max_iter), ("max_seconds", max_seconds)):
+        if value is not None:
+            positive(owner, name, value)
+
+
+def seed_of(random_state: Any) -> int:
+    """A seed: the given one, or drawn from the given generator; None draws from NumPy's global one."""
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise ValueError(f"random_state needs a whole number ≥ 0, got {random_state}; 0 is a good start")
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def weights_of(sample_weight: Any, count: int) -> np.ndarray[Any, np.dtype[np.float64]] | None:
+    """Weights of rows as float64, one for each row; None where all are 1."""
+    if sample_weight is None:
+        return None
+    values = np.array(sample_weight, dtype=np.float64)
+    if values.ndim == 0:
+        values = np.full(count, float(values))
+    if values.shape != (count,):
+        raise ValueError(f"sample_weight needs one number a row ({count}), got shape {values.shape}; pass a flat list")
+    if not np.isfinite(values).all() or (values < 0.0).any():
+        raise ValueError("sample_weight needs finite numbers ≥ 0, got others; drop rows instead of negative weights")
+    if not 0.0 < values.sum() < np.inf:
+        raise ValueError("sample_weight needs a positive finite sum, got all zeros or an overflow; leave it out")
+    return values

@@ -1,0 +1,77 @@
+"""Three and more classes of LogisticRegression: the softmax model, one problem with one certificate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from joblib import effective_n_jobs  # type: ignore[import-untyped]
+from numpy.typing import NDArray
+
+from dualgap.estimators.callbacks import FitTasks
+from dualgap.estimators.canonical import Gathered
+from dualgap.estimators.endings import conclude
+from dualgap.estimators.settings import name_of, seed_of
+from dualgap.models.saving import FitFacts
+from dualgap.threads import working
+
+if TYPE_CHECKING:
+    from dualgap.estimators.logistic import LogisticRegression
+
+Vector = NDArray[np.float64]
+
+SOLVERS = ("auto", "newton", "sdca")
+
+
+def has_softmax(solver: Any) -> bool:
+    """Whether a solver can fit the softmax model."""
+    return name_of(solver) in SOLVERS
+
+
+def fit_softmax(
+    model: LogisticRegression, table: Gathered, given: tuple[Any, Any, Vector | None]
+) -> LogisticRegression:
+    """Fit all classes at once; a row of weights for each of them."""
+    from dualgap.multinomial.problem import MultinomialProblem
+    from dualgap.multinomial.run import solve_multinomial
+
+    weights, of_classes = table.weights, model._class_weights(table.targets, table.weights)
+    if of_classes is not None:
+        factors = of_classes[table.targets]
+        weights = factors if weights is None else weights * factors
+    total = float(table.rows.count if weights is None else weights.sum())
+    strength = model._strength(total, 0)
+    problem = MultinomialProblem(table.rows, table.targets, strength, weights, model.fit_intercept)
+    tasks = FitTasks(model, *given, 1, model.max_iter)
+    with tasks.epochs_of(0) as callback, working(effective_n_jobs(model.n_jobs)):
+        result = solve_multinomial(
+            problem,
+            model.solver,
+            tol=model.tol,
+            max_epochs=model.max_iter,
+            max_seconds=model.max_seconds,
+            seed=seed_of(model.random_state),
+            start=_previous(model, table),
+            progress=bool(model.verbose),
+            callback=callback,
+        )
+    model.coef_ = np.ascontiguousarray(result.weights.T)
+    model.intercept_ = np.array(result.intercept)
+    model.dual_coef_ = np.stack([table.spread(duals) for duals in result.duals.T])
+    model._keep([result], [strength], several=False)
+    of_each = None if of_classes is None else [tuple(of_classes.tolist())]
+    model._facts = FitFacts.of(model, model._loss(), result.solver.name, given, of_each)
+    tasks.end(model.certificate_)
+    conclude(type(model).__name__, [result], model.tol)
+    return model
+
+
+def _previous(model: LogisticRegression, table: Gathered) -> tuple[Vector, Vector, Vector | None] | None:
+    """The last fit's weights, intercepts and duals where they are wanted and fit."""
+    count = model.classes_.size
+    if not model.warm_start or getattr(model, "coef_", np.empty(0)).shape != (count, table.rows.dimension):
+        return None
+    duals: Vector = getattr(model, "dual_coef_", np.empty(0))
+    known = duals.shape == (count, table.given_count)
+    folded = np.column_stack([table.folded(column) for column in duals]) if known else None
+    return model.coef_.T, model.intercept_, folded

@@ -1,0 +1,246 @@
+"""Support vector machines: LinearSVC for classes, LinearSVR for real targets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dualgap.estimators.classifiers import LinearClassifier
+from dualgap.estimators.regressors import LinearRegressor
+from dualgap.estimators.settings import loss_of, strength_of
+from dualgap.losses import Loss
+
+
+class LinearSVC(LinearClassifier):
+    """Support vector classifier with a certificate.
+
+    Minimizes (1/S) Σ s_i φ(y_i(⟨x_i, w⟩ + b)) + (λ/2)‖w‖²; three and more classes are one problem each, the class
+    against the rest.
+
+    Parameters
+    ----------
+    loss : str or object, default="squared_hinge"
+        "squared_hinge", "hinge" or "smoothed_hinge", as a name, a spec such as "smoothed_hinge(gamma=0.5)", or an object.
+    C : float, default=1.0
+        How much the errors weigh against the penalty: λ = 1/(C·S), with S the sum of the weights of rows.
+    strength : float, default=None
+        λ itself, instead of C.
+    solver : str or object, default="auto"
+        A name, spec or object of `dualgap.SOLVERS`; "auto" chooses by the shape of the data, and `reason_` says why.
+    tol : float, default=1e-4
+        The relative duality gap that is to be proven.
+    fit_intercept : bool, default=True
+        Whether there is an intercept. It is free: nothing penalizes it.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the weights of rows by their class; "balanced" makes every class weigh the same in total.
+    max_iter : int, default=1000
+        Passes over the rows, at most.
+    max_seconds : float, default=None
+        Seconds for each problem, at most.
+    warm_start : bool, default=False
+        Start from the coefficients and duals of the last fit. Where they prove tol already, that is all there is to do.
+    n_jobs : int, default=None
+        Threads, first over classes and then inside each problem; the same bits for any number.
+    random_state : int, RandomState instance or None, default=None
+        Where a solver's order of rows comes from; `newton` needs none.
+    verbose : int, default=0
+        Whether to show a progress bar with the gap.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The weights w.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        b; 0 without an intercept.
+    dual_coef_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
+        The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    certificate_ : Certificate or list
+        The primal value, the dual value and the gap between them; a list, one for each class, where there are three or more. So are the next four.
+    status_ : Status or list
+        How the run ended; its value is a sentence.
+    trace_ : Trace or list
+        What was seen of the run on the way.
+    reason_ : str or list
+        Which solver ran and why.
+    strength_ : float or list
+        λ.
+    n_iter_ : int
+        Passes over the rows; the most of any class.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, where X had any.
+
+    See Also
+    --------
+    LogisticRegression : The same with probabilities.
+
+    Examples
+    --------
+    >>> from dualgap import LinearSVC
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [1.0, 2.0]], ["no", "no", "yes", "yes"]
+    >>> model = LinearSVC(loss="hinge").fit(X, y)
+    >>> model.predict([[2.0, 2.0], [0.0, 0.0]]).tolist()
+    ['yes', 'no']
+    >>> model.certificate_.relative_gap <= model.tol
+    True
+    >>> model.status_.value
+    'the duality gap reached tol'
+    """
+
+    def __init__(
+        self,
+        loss: Any = "squared_hinge",
+        *,
+        C: float = 1.0,
+        strength: float | None = None,
+        solver: Any = "auto",
+        tol: float = 1e-4,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        max_iter: int | None = 1000,
+        max_seconds: float | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.C = C
+        self.strength = strength
+        self.solver = solver
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _loss(self) -> Loss:
+        return loss_of(type(self).__name__, self.loss, ("hinge", "smoothed_hinge", "squared_hinge"))
+
+    def _shape_attributes(self, several: bool) -> None:
+        self.n_iter_ = int(self.n_iter_.max())
+
+
+class LinearSVR(LinearRegressor):
+    """Support vector regressor with a certificate.
+
+    Minimizes (1/S) Σ s_i φ(y_i − ⟨x_i, w⟩ − b) + (λ/2)‖w‖²; errors up to ε cost nothing.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.0
+        ε.
+    loss : str or object, default="epsilon_insensitive"
+        "epsilon_insensitive" or "squared_epsilon_insensitive"; a spec or object brings its own epsilon.
+    C : float, default=1.0
+        How much the errors weigh against the penalty: λ = 1/(C·S), with S the sum of the weights of rows.
+    strength : float, default=None
+        λ itself, instead of C.
+    solver : str or object, default="auto"
+        A name, spec or object of `dualgap.SOLVERS`; "auto" chooses by the shape of the data, and `reason_` says why.
+    tol : float, default=1e-4
+        The relative duality gap that is to be proven.
+    fit_intercept : bool, default=True
+        Whether there is an intercept. It is free: nothing penalizes it.
+    max_iter : int, default=1000
+        Passes over the rows, at most.
+    max_seconds : float, default=None
+        Seconds for each problem, at most.
+    warm_start : bool, default=False
+        Start from the coefficients and duals of the last fit. Where they prove tol already, that is all there is to do.
+    n_jobs : int, default=None
+        Threads, inside the problem; the same bits for any number.
+    random_state : int, RandomState instance or None, default=None
+        Where a solver's order of rows comes from; `newton` needs none.
+    verbose : int, default=0
+        Whether to show a progress bar with the gap.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        The weights w.
+    intercept_ : ndarray of shape (1,)
+        b; 0 without an intercept.
+    dual_coef_ : ndarray of shape (n_samples,)
+        The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap.
+    certificate_ : Certificate
+        The primal value, the dual value and the gap between them.
+    status_ : Status
+        How the run ended; its value is a sentence.
+    trace_ : Trace
+        What was seen of the run on the way.
+    reason_ : str
+        Which solver ran and why.
+    strength_ : float
+        λ.
+    n_iter_ : int
+        Passes over the rows.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, where X had any.
+
+    See Also
+    --------
+    QuantileRegressor : Errors above and below weigh differently.
+
+    Examples
+    --------
+    >>> from dualgap import LinearSVR
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [1.0, 3.0, 5.0, 70.0]
+    >>> model = LinearSVR(C=10.0, tol=1e-9).fit(X, y)
+    >>> model.predict([[4.0]]).round(3).tolist()
+    [9.0]
+    >>> model.status_.name
+    'CERTIFIED'
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 0.0,
+        loss: Any = "epsilon_insensitive",
+        C: float = 1.0,
+        strength: float | None = None,
+        solver: Any = "auto",
+        tol: float = 1e-4,
+        fit_intercept: bool = True,
+        max_iter: int | None = 1000,
+        max_seconds: float | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.loss = loss
+        self.C = C
+        self.strength = strength
+        self.solver = solver
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _loss(self) -> Loss:
+        allowed = ("epsilon_insensitive", "squared_epsilon_insensitive")
+        return loss_of(type(self).__name__, self.loss, allowed, {"epsilon": self.epsilon})
+
+    def _strength(self, total_weight: float, k: int) -> float:
+        return strength_of(type(self).__name__, self.C, self.strength, total_weight)
+
+    def _shape_attributes(self, several: bool) -> None:
+        super()._shape_attributes(several)
+        self.intercept_ = np.array([self.intercept_])

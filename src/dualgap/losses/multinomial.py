@@ -1,0 +1,107 @@
+"""The softmax loss of k classes and its entropy dual, as functions of rows of scores and of duals.
+
+φ(z) = log Σ_j e^(z_j) − z_c for a row of class c;   its duals are α = e_c − p with p in the simplex, −φ*(−α) = H(p)
+
+Everything is written in the differences z_j − z_c and in α, whose own entry is 1 − p_c: where a row is almost certain,
+these are the small numbers, and they keep their digits.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Classes = NDArray[np.intp]
+
+
+class Softmax(NamedTuple):
+    """φ(z) for each row, and the duals −φ′(z) = e_c − p that the scores suggest."""
+
+    values: Vector
+    duals: Matrix
+
+
+class Entropies(NamedTuple):
+    """H(p) for each row, from the two parts that are needed along a ray tα."""
+
+    missing: Vector
+    """1 − p_c, what the row's own class lacks."""
+    others: Vector
+    """−Σ p_j ln p_j over the other classes."""
+
+    def at(self, t: float) -> Vector:
+        """−φ*(−tα) for each row."""
+        scaled = t * self.missing
+        own = -(1.0 - scaled) * _log_of_rest(scaled)
+        return np.asarray(own + t * self.others - (scaled * np.log(t) if t > 0.0 else 0.0))
+
+    def slope(self, t: float) -> Vector:
+        """d/dt of −φ*(−tα) for each row, for t > 0."""
+        return np.asarray(self.missing * (_log_of_rest(t * self.missing) - np.log(t)) + self.others)
+
+
+def softmax(scores: Matrix, classes: Classes) -> Softmax:
+    """The loss and the suggested duals at the given scores."""
+    each = np.arange(classes.size)
+    shares = scores - scores[each, classes][:, None]
+    highest = shares.max(axis=1)  # at least 0, the own class's
+    shares -= highest[:, None]
+    np.exp(shares, out=shares)
+    own = shares[each, classes].copy()
+    shares[each, classes] = 0.0
+    others = shares.sum(axis=1)
+    total = own + others
+    # Where the own class leads, own = 1 and log1p keeps the digits of a loss near zero.
+    values = highest + np.where(highest == 0.0, np.log1p(others), np.log(total))
+    shares /= -total[:, None]
+    shares[each, classes] = others / total
+    return Softmax(values, shares)
+
+
+def probabilities(duals: Matrix, classes: Classes) -> Matrix:
+    """p = e_c − α for each row."""
+    out = -duals
+    out[np.arange(classes.size), classes] += 1.0
+    return out
+
+
+def entropies(duals: Matrix, classes: Classes) -> Entropies:
+    """The parts of H(p) for feasible duals."""
+    each = np.arange(classes.size)
+    missing = duals[each, classes].copy()
+    terms = np.maximum(-duals, 0.0)
+    terms[each, classes] = 0.0
+    logarithms = np.log(np.maximum(terms, np.finfo(np.float64).tiny))
+    return Entropies(missing, -np.einsum("ij,ij->i", terms, logarithms))
+
+
+def clipped(duals: Matrix, classes: Classes) -> Matrix:
+    """Feasible duals near the given ones: the parts of other classes at least 0, and together at most 1."""
+    each = np.arange(classes.size)
+    shares = np.maximum(-duals, 0.0)
+    shares[each, classes] = 0.0
+    total = shares.sum(axis=1)
+    shares /= -np.maximum(total, 1.0)[:, None]
+    shares[each, classes] = np.minimum(total, 1.0)
+    return shares
+
+
+def bends(duals: Matrix, classes: Classes, moves: Matrix) -> Matrix:
+    """(diag(p) − p pᵀ)·v for each row: φ″ applied to a move v of its scores."""
+    return bends_of(probabilities(duals, classes), moves)
+
+
+def bends_of(p: Matrix, moves: Matrix) -> Matrix:
+    """(diag(p) − p pᵀ)·v for each row, from its probabilities."""
+    out: Matrix = moves - np.einsum("ij,ij->i", p, moves)[:, None]
+    out *= p
+    return out
+
+
+def _log_of_rest(missing: Vector) -> Vector:
+    """ln(1 − a), finite where a is 1 (times zero it then counts for nothing)."""
+    return np.asarray(np.log1p(-np.minimum(missing, 1.0 - np.finfo(np.float64).epsneg)))

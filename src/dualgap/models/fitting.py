@@ -1,0 +1,88 @@
+"""Fitting a model record to rows and targets: one problem, the softmax one, or one for each class against the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dualgap.losses import Loss
+from dualgap.models.digests import digest
+from dualgap.models.record import ONE_VS_REST, Model
+from dualgap.multinomial.problem import MultinomialProblem
+from dualgap.multinomial.run import solve_multinomial
+from dualgap.problem import Problem
+from dualgap.result import Result, Status
+from dualgap.rows import Rows, as_rows
+from dualgap.run import solve
+
+
+def fit(
+    X: Any,
+    y: ArrayLike,
+    loss: Loss,
+    strength: float,
+    *,
+    intercept: bool = True,
+    feature_names: Sequence[str] | None = None,
+    reading: dict[str, Any] | None = None,
+    duals: bool = False,
+    tol: float = 1e-6,
+    **options: Any,
+) -> Model:
+    """Solve and record; `options` are those of `solve`.
+
+    More than two labels are one softmax model under the logistic loss, and under others each fitted against the rest.
+
+    Where a Ctrl-C leaves some classes without any weights there is no model, and KeyboardInterrupt goes on.
+    """
+    rows, labels = as_rows(X), np.asarray(y)
+    classes = np.unique(labels) if loss.task == "classification" else None
+    if classes is None or classes.size <= 2:
+        problem = Problem(rows, labels, loss, strength, intercept=intercept)
+        result = solve(problem, tol=tol, **options)
+        return Model.of(result, problem, tol=tol, feature_names=feature_names, duals=duals, reading=reading)
+    if loss.name == "logistic":
+        many = MultinomialProblem(rows, labels, strength, intercept=intercept)
+        found = solve_multinomial(many, tol=tol, **options)
+        return Model.of(found, many, tol=tol, feature_names=feature_names, duals=duals, reading=reading)
+    return _one_against_rest(
+        rows, labels, classes, (loss, strength, intercept), tol, options, duals, feature_names, reading
+    )
+
+
+def _one_against_rest(
+    rows: Rows,
+    labels: NDArray[Any],
+    classes: NDArray[Any],
+    terms: tuple[Loss, float, bool],
+    tol: float,
+    options: dict[str, Any],
+    duals: bool,
+    feature_names: Sequence[str] | None,
+    reading: dict[str, Any] | None,
+) -> Model:
+    loss, strength, intercept = terms
+    results: list[Result] = []
+    for k, label in enumerate(classes):
+        problem = Problem(rows, np.where(labels == label, 1.0, -1.0), loss, strength, intercept=intercept)
+        results.append(solve(problem, tol=tol, **options))
+        if results[-1].status is Status.INTERRUPTED and k < classes.size - 1:
+            raise KeyboardInterrupt
+    last = Model.of(results[-1], problem, tol=tol, feature_names=feature_names, reading=reading)
+    return replace(
+        last,
+        kind=ONE_VS_REST,
+        weights=np.column_stack([result.weights for result in results]),
+        intercept=np.array([result.intercept for result in results]),
+        strengths=(problem.strength,) * classes.size,
+        certificates=tuple(result.certificate for result in results),
+        statuses=tuple(result.status for result in results),
+        classes=classes,
+        reason="; ".join(dict.fromkeys(result.reason for result in results)),
+        duals=np.column_stack([result.duals for result in results]) if duals else None,
+        data=digest(rows, labels),
+    )

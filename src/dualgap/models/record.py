@@ -1,0 +1,242 @@
+"""The record of a fitted model: what predicts, what it claims to have reached, and what it was fitted to."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import dualgap
+from dualgap.certificate import Certificate
+from dualgap.datasets.columns import matched
+from dualgap.losses import LOSSES, Logistic, Loss
+from dualgap.models.digests import DataDigest, digest
+from dualgap.multinomial.problem import MultinomialProblem
+from dualgap.multinomial.run import MultinomialResult
+from dualgap.problem import Problem
+from dualgap.result import Result, Status
+from dualgap.rows import as_rows
+from dualgap.spec import build
+
+Vector = NDArray[np.float64]
+
+REGRESSION, BINARY, ONE_VS_REST, MULTINOMIAL = "regression", "binary", "one_vs_rest", "multinomial"
+KINDS = (REGRESSION, BINARY, ONE_VS_REST, MULTINOMIAL)
+DIMENSIONS = {REGRESSION: (2, 1), BINARY: (1,), ONE_VS_REST: (2,), MULTINOMIAL: (2,)}
+
+
+def versions() -> dict[str, str]:
+    """What computed a model."""
+    return {"dualgap": dualgap.__version__, "numpy": np.__version__, "python": platform.python_version()}
+
+
+def full_text(loss: Loss) -> str:
+    """A loss with all its options, so that another default of a later version changes nothing."""
+    names: list[str] = [option.name for option in fields(loss)] if is_dataclass(loss) else []
+    options = [f"{name}={float(getattr(loss, name))!r}" for name in names]
+    return f"{loss.name}({', '.join(options)})" if options else loss.name
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Model:
+    """Weights with their certificates: one of each, or one per class against the rest, or one per target."""
+
+    kind: str
+    weights: Vector
+    """One number a column, or columns × classes, or columns × targets."""
+    intercept: float | Vector
+    loss: str
+    strengths: tuple[float, ...]
+    """λ of each problem."""
+    free_intercept: bool
+    certificates: tuple[Certificate, ...]
+    statuses: tuple[Status, ...]
+    tol: float | None = None
+    classes: NDArray[Any] | None = None
+    feature_names: tuple[str, ...] | None = None
+    solver: str = ""
+    reason: str = ""
+    duals: Vector | None = None
+    """One number a row, or rows × classes; None where they were not kept."""
+    data: DataDigest | None = None
+    class_factors: tuple[tuple[float, ...], ...] | None = None
+    """What weights of rows are multiplied by: for each problem the other classes' and its own; of a softmax each class's."""
+    reading: dict[str, Any] = field(default_factory=dict)
+    """How the command line read the data: target, positive, test_size and seed."""
+    estimator: str | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=versions)
+
+    def __post_init__(self) -> None:
+        fault = next(_faults(self), None)
+        if fault is not None:
+            raise ValueError(fault)
+
+    @staticmethod
+    def of(
+        result: Result | MultinomialResult,
+        problem: Problem | MultinomialProblem,
+        *,
+        tol: float | None = None,
+        feature_names: Sequence[str] | None = None,
+        duals: bool = False,
+        reading: dict[str, Any] | None = None,
+    ) -> Model:
+        """The record of one solved problem; `tol` is the one that was asked of `solve`."""
+        classes = problem.classes
+        many = isinstance(problem, MultinomialProblem)
+        y: NDArray[Any] = problem.labels
+        if classes is not None:
+            y = classes[problem.labels if many else (problem.labels > 0.0).astype(np.intp)]
+        return Model(
+            kind=MULTINOMIAL if many else REGRESSION if classes is None else BINARY,
+            weights=np.array(result.weights, dtype=np.float64),
+            intercept=np.array(result.intercept, dtype=np.float64) if many else float(result.intercept),
+            loss=Logistic.name if isinstance(problem, MultinomialProblem) else full_text(problem.loss),
+            strengths=(problem.strength,),
+            free_intercept=problem.intercept,
+            certificates=(result.certificate,),
+            statuses=(result.status,),
+            tol=tol,
+            classes=classes,
+            feature_names=None if feature_names is None else tuple(map(str, feature_names)),
+            solver=result.solver.name,
+            reason=result.reason,
+            duals=np.array(result.duals, dtype=np.float64) if duals else None,
+            data=digest(problem.rows, y, problem.sample_weight),
+            reading=reading or {},
+        )
+
+    @property
+    def strength(self) -> float:
+        """λ; with several problems the first one's."""
+        return self.strengths[0]
+
+    @property
+    def status(self) -> Status:
+        """How the fit ended; with several problems the first ending that is not CERTIFIED."""
+        return next((status for status in self.statuses if status is not Status.CERTIFIED), Status.CERTIFIED)
+
+    @property
+    def certificate(self) -> Certificate:
+        """The certificate; with several problems the one with the largest relative gap."""
+        return max(self.certificates, key=lambda certificate: certificate.relative_gap)
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether its scores are log odds."""
+        return self.kind in (BINARY, MULTINOMIAL) and build(self.loss, LOSSES, "loss").name == "logistic"
+
+    def scores(self, X: Any) -> Vector:
+        """⟨x, w⟩ + b for each row of X, and for each class where there are several; a frame's columns go by name."""
+        rows = as_rows(matched(X, self.feature_names)).of_width(self.weights.shape[0])
+        out = np.empty((rows.count, *self.weights.shape[1:]))
+        for part, block in rows.blocks():
+            out[part] = block @ self.weights
+        out += self.intercept
+        return out
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The predicted target, or the likeliest label."""
+        return self.decided(self.scores(X))
+
+    def decided(self, scores: Vector) -> NDArray[Any]:
+        """The predictions that scores stand for."""
+        if self.classes is None:
+            return scores
+        chosen: NDArray[np.intp] = (scores > 0.0).astype(np.intp) if self.kind == BINARY else scores.argmax(axis=1)
+        return self.classes[chosen]
+
+    def probabilities(self, scores: Vector) -> Vector:
+        """The probability of each class, rows × classes, for a logistic model."""
+        if not self.has_probabilities:
+            raise ValueError(f"probabilities need a logistic model, got {self.loss}; its scores only order the classes")
+        from scipy.special import expit, softmax
+
+        if self.kind == BINARY:
+            return np.column_stack([expit(-scores), expit(scores)])
+        return np.asarray(softmax(scores, axis=1), dtype=np.float64)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model to one file, which `dualgap.load` reads; an older file of that name is replaced."""
+        from dualgap.models.files import save
+
+        save(self, path)
+
+    def certify(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, max_seconds: float | None = None
+    ) -> Any:
+        """Whether what the model claims is true of the data it was fitted to; see `dualgap.models.recheck`."""
+        from dualgap.models.rechecking import recheck
+
+        return recheck(self, X, y, sample_weight, max_seconds)
+
+    def __repr__(self) -> str:
+        many = "" if self.weights.ndim == 1 else f" × {self.weights.shape[1]} classes"
+        return f"Model({self.loss}, {self.weights.shape[0]} columns{many}, {self.status.name}: {self.certificate})"
+
+
+def _faults(model: Model) -> Iterator[str]:
+    """Where the parts of a record contradict each other, each as a sentence."""
+    weights, kind = model.weights, model.kind
+    if kind not in KINDS:
+        yield f"the kind of a model is one of {', '.join(KINDS)}, got {kind!r}"
+        return
+    if weights.ndim not in DIMENSIONS[kind] or 0 in weights.shape:
+        yield f"a {kind} model needs weights in {DIMENSIONS[kind][-1]} dimensions, got shape {weights.shape}"
+        return
+    if weights.dtype != np.float64 or not np.isfinite(weights).all():
+        yield "the weights need to be finite float64 numbers, got others"
+    yield from _class_faults(model)
+    if np.shape(model.intercept) != weights.shape[1:] or not np.isfinite(model.intercept).all():
+        yield "the intercept needs one finite number for each column of weights, got others"
+    elif not model.free_intercept and np.any(model.intercept):
+        yield "a model without a free intercept has intercept 0, got another"
+    yield from _loss_faults(model.loss, regression=kind == REGRESSION)
+    problems = 1 if kind == MULTINOMIAL or weights.ndim == 1 else weights.shape[1]
+    counts = [len(model.certificates), len(model.statuses), len(model.strengths)]
+    if counts != [problems] * 3:
+        yield f"a {kind} model with weights of shape {weights.shape} needs {problems} certificates, endings and strengths, got {counts}"
+    if not all(np.isfinite(strength) and strength > 0.0 for strength in model.strengths):
+        yield f"a strength needs to be a finite number > 0, got {model.strengths}"
+    factors = model.class_factors
+    width = weights.shape[1] if kind == MULTINOMIAL else 2
+    if factors is not None and (
+        [len(group) for group in factors] != [width] * problems
+        or not all(0.0 <= f < np.inf for g in factors for f in g)
+    ):
+        yield f"class factors need to be {problems} × {width} finite numbers ≥ 0, got others"
+    if model.feature_names is not None and len(model.feature_names) != weights.shape[0]:
+        yield f"{weights.shape[0]} columns need as many feature names, got {len(model.feature_names)}"
+    if model.duals is not None:
+        fits = model.duals.dtype == np.float64 and model.duals.shape[1:] == weights.shape[1:]
+        if not (fits and np.isfinite(model.duals).all()):
+            yield "the duals need to be finite float64 numbers, a column of them for each of weights, got others"
+    if model.data is not None and model.data.columns != weights.shape[0]:
+        yield f"weights of {weights.shape[0]} columns cannot come from data of {model.data.columns} columns"
+
+
+def _class_faults(model: Model) -> Iterator[str]:
+    classes, kind = model.classes, model.kind
+    if classes is None or kind == REGRESSION:
+        if (classes is None) != (kind == REGRESSION):
+            yield f"a {kind} model {'has no' if kind == REGRESSION else 'needs'} classes"
+        return
+    count = 2 if kind == BINARY else model.weights.shape[1]
+    if classes.shape != (count,) or not bool((classes[:-1] < classes[1:]).all()):
+        yield f"a {kind} model with weights of shape {model.weights.shape} needs {count} ascending classes, got {classes.size}"
+
+
+def _loss_faults(loss: str, regression: bool) -> Iterator[str]:
+    try:
+        task = build(loss, LOSSES, "loss").task
+    except (ValueError, TypeError) as error:
+        yield f"the loss is not known here: {error}"
+        return
+    if (task == "regression") != regression:
+        yield f"the loss {loss} is for {task}, which the model is not"

@@ -1,0 +1,177 @@
+"""Solving the softmax model: what is asked for is checked, then the loop runs with this model's judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dualgap.certificate import Certificate, Judgement
+from dualgap.interrupts import Interrupt
+from dualgap.loop import Examiner, Limits, Loop
+from dualgap.losses.multinomial import Matrix, Vector
+from dualgap.multinomial.certificate import certify
+from dualgap.multinomial.choice import chosen_solver
+from dualgap.multinomial.problem import MultinomialProblem
+from dualgap.progress import watch
+from dualgap.result import Status
+from dualgap.rows import as_rows
+from dualgap.solvers.base import Answer, Solver
+from dualgap.threads import working
+from dualgap.trace import Clock, Record, Trace
+
+
+@dataclass(frozen=True)
+class MultinomialResult:
+    """An answer of the softmax model, its certificate, and how it came about."""
+
+    weights: Matrix
+    """d × k."""
+    intercept: Vector
+    duals: Matrix
+    """n × k: e_c − p for each row."""
+    certificate: Certificate
+    status: Status
+    reason: str
+    trace: Trace
+    solver: Solver
+    classes: NDArray[Any]
+
+    def scores(self, X: Any) -> Matrix:
+        """Wᵀx + b for each row of X."""
+        rows = as_rows(X).of_width(self.weights.shape[0])
+        out = np.empty((rows.count, self.classes.size))
+        for part, block in rows.blocks():
+            out[part] = block @ self.weights
+        return out + self.intercept
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The likeliest label for each row of X."""
+        return np.asarray(self.classes[self.scores(X).argmax(axis=1)])
+
+    def __repr__(self) -> str:
+        return f"MultinomialResult({self.status.name}: {self.certificate}, {self.solver.name}, epoch {self.trace[-1].epoch:g})"
+
+
+class _Examiner(Examiner):
+    """Makes records from judgements of the softmax model."""
+
+    def __init__(self, problem: MultinomialProblem) -> None:
+        self.many = problem
+
+    def record(self, judged: Judgement, epoch: float, updates: int, clock: Clock) -> Record:
+        c = judged.certificate
+        support = int(np.count_nonzero(judged.duals.any(axis=1)))
+        score = self.many.score(judged.scores)
+        return Record(
+            epoch, updates, clock.seconds, clock.cpu_seconds, c.primal, c.dual, c.gap, c.relative_gap, support, score
+        )
+
+
+class _Loop(Loop):
+    """The loop, asking this model's judge."""
+
+    def look(self, tell: Callable[[Record], bool]) -> Status | None:
+        self.judged = None
+        problem: Any = self.problem
+        answer = self.output()
+        broken = not (np.isfinite(answer.weights).all() and np.isfinite(answer.intercept).all())
+        enough = np.inf if self.solver.is_ascent or self.solver.suggests_its_duals else self.limits.tol
+        judged = None if broken else certify(problem, *answer, enough=enough)
+        if judged is None or judged.certificate.is_broken:
+            if judged is None or not np.isfinite(judged.certificate.primal):
+                # The iterate left float64's range; zero weights are an answer that can be judged.
+                judged = certify(problem, np.zeros((problem.rows.dimension, problem.class_count)))
+            self.append(judged)
+            return Status.BROKEN
+        record = self.append(judged)
+        # The judge chooses b itself, so a solver's own b may still be on its way while P and D stand still.
+        given: Any = answer.intercept
+        if self.seen != (seen := (record.primal, record.dual, *given)):
+            self.seen, self.moved_at = seen, record.epoch
+        stop = tell(record)
+        if judged.certificate.proves(self.limits.tol):
+            return Status.CERTIFIED
+        if stop:
+            return Status.STOPPED
+        return Status.STALLED if self.is_stalled(judged.certificate) else None
+
+
+def solve_multinomial(
+    problem: MultinomialProblem,
+    solver: Any = "auto",
+    *,
+    tol: float = 1e-6,
+    max_epochs: float | None = None,
+    max_seconds: float | None = None,
+    seed: int = 0,
+    start: Any = None,
+    progress: bool = False,
+    callback: Callable[[Record], object] | None = None,
+    n_jobs: int | None = 1,
+) -> MultinomialResult:
+    """Solve a softmax model to a certified relative gap of `tol`, or until a limit.
+
+    `solver` is newton, sdca or auto. `max_epochs` counts passes over the rows, or steps of newton (default 1,000 where no
+    limit is given), `max_seconds` wall seconds of the whole call. `start` is a MultinomialResult or (weights, intercept,
+    duals). `callback(record)` sees a record each epoch and stops the run by returning True. `n_jobs` threads work on it
+    (−1: one per core), with the same bits for any number of them.
+    """
+    if not isinstance(problem, MultinomialProblem):
+        raise TypeError(
+            f"solve_multinomial needs a MultinomialProblem, got {type(problem).__name__}; make one with dg.MultinomialProblem(X, y)"
+        )
+    chosen = chosen_solver(solver)
+    limits = Limits.of(tol, max_epochs, max_seconds, None if callback is None else 1.0, None)
+    warm = _warm(problem, start)
+    interrupt = Interrupt()
+    given: Any = problem
+    with watch(progress, limits.max_epochs, tol) as show, working(n_jobs), interrupt:
+        loop = _Loop(given, chosen, limits, int(seed), warm, _Examiner(problem), interrupt)
+
+        def tell(record: Record) -> bool:
+            show(record)
+            return callback is not None and callback(record) is True
+
+        found: Any = loop.run(tell)
+    return MultinomialResult(
+        found.weights,
+        found.intercept,
+        found.duals,
+        found.certificate,
+        found.status,
+        found.reason,
+        found.trace,
+        found.solver,
+        problem.classes,
+    )
+
+
+def _warm(problem: MultinomialProblem, start: Any) -> Answer | None:
+    """A starting point, checked against the problem's shape."""
+    if start is None:
+        return None
+    is_result = isinstance(start, MultinomialResult)
+    given = (start.weights, start.intercept, start.duals) if is_result else tuple(start)
+    if len(given) != 3:
+        raise ValueError(
+            f"start needs a MultinomialResult or (weights, intercept, duals), got {len(given)} parts; duals may be None"
+        )
+    k = problem.class_count
+    weights = np.array(given[0], dtype=np.float64)
+    intercept = np.zeros(k) if given[1] is None else np.array(given[1], dtype=np.float64)
+    duals = None if given[2] is None else np.array(given[2], dtype=np.float64)
+    for name, values, shape in (
+        ("weights", weights, (problem.rows.dimension, k)),
+        ("intercepts", intercept, (k,)),
+        ("duals", duals, (problem.rows.count, k)),
+    ):
+        if values is not None and (values.shape != shape or not np.isfinite(values).all()):
+            raise ValueError(
+                f"start needs finite {name} of shape {shape}, got shape {values.shape}; start from a fit of data of the same shape"
+            )
+    free: Any = intercept if problem.intercept else np.zeros(k)
+    return Answer(weights, free, duals)

@@ -1,0 +1,96 @@
+"""SDCA for the softmax model: dual coordinate ascent over one row's simplex at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dualgap.losses.multinomial import Matrix, Vector, clipped
+from dualgap.multinomial.problem import MultinomialProblem
+from dualgap.solvers.base import INTERCEPT_SHARE, SAMPLINGS, Answer, Random, Solver, draw_order, no_rows
+
+
+class State(NamedTuple):
+    """Duals, the weights they give, and the intercepts."""
+
+    duals: Matrix
+    weights: Matrix
+    intercept: Vector
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultinomialSDCA(Solver):
+    """Stochastic dual coordinate ascent on the entropy dual."""
+
+    sampling: str = "permutation"
+
+    name: ClassVar[str] = "sdca"
+    summary: ClassVar[str] = "maximizes the dual of the softmax model exactly over one row at a time; no step size"
+    is_ascent: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.one_of("sampling", SAMPLINGS)
+
+    def start(self, problem: Any, warm: Answer | None) -> State:
+        k = problem.class_count
+        if warm is None:
+            # Zero duals are a corner where the entropy is infinitely steep; one step leaves it.
+            shape = (problem.rows.dimension, k)
+            return State(np.zeros((problem.rows.count, k)), np.zeros(shape), problem.constant.copy())
+        intercept = np.array(warm.intercept, dtype=np.float64)
+        if warm.duals is None:
+            duals = problem.suggested_duals(problem.scores(warm.weights) + intercept)
+        else:
+            duals = clipped(warm.duals, problem.labels)
+        return State(duals, problem.weights_of(duals), intercept)
+
+    def plan(self, problem: Any, state: State, epoch: int, random: Random) -> NDArray[Any]:
+        return draw_order(problem.rows.count, self.sampling, epoch, random)
+
+    def prepare(self, problem: Any) -> None:
+        self.advance(problem, self.start(problem, None), no_rows(problem))
+
+    def advance(self, problem: Any, state: State, steps: NDArray[Any]) -> State:
+        from dualgap.kernels.multinomial import multinomial_steps  # newton must not pay for loading Numba
+
+        rows = problem.rows
+        multinomial_steps(
+            rows.arrays,
+            problem.labels,
+            rows.squared_norms,
+            problem.sample_weight,
+            problem.lambda_n,
+            _rate(problem),
+            steps,
+            state.duals,
+            state.weights,
+            state.intercept,
+        )
+        return state
+
+    def end_epoch(self, problem: Any, state: State) -> State:
+        if problem.intercept:
+            # The proximal center moves to where b is, which carries b on by as much again.
+            state.intercept[:] += problem.dual_sums(state.duals) * problem.total_weight * _rate(problem)
+        return state
+
+    def answer(self, problem: Any, state: State) -> Answer:
+        intercept: Any = state.intercept
+        return Answer(state.weights, intercept, state.duals)
+
+    def begin_average(self, problem: Any, state: State) -> State:
+        raise NotImplementedError("the softmax model has no averaged output")
+
+    def average(self, problem: Any, state: State) -> Answer:
+        raise NotImplementedError("the softmax model has no averaged output")
+
+
+def _rate(problem: MultinomialProblem) -> float:
+    """1/(μS), by which a dual moves its intercept: a share of what the weights move a score by; 0 without intercepts."""
+    if not problem.intercept:
+        return 0.0
+    return (INTERCEPT_SHARE * problem.mean_squared_norm or 1.0) / problem.lambda_n

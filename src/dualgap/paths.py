@@ -1,0 +1,134 @@
+"""Paths: the same data at several strengths, from strong to weak, each problem started at the answer of the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dualgap.multinomial.problem import MultinomialProblem
+from dualgap.multinomial.run import solve_multinomial
+from dualgap.problem import Problem
+from dualgap.rows import as_rows
+from dualgap.run import solve
+from dualgap.trace import Record
+
+MULTINOMIAL = "multinomial"
+
+
+@dataclass(frozen=True)
+class Path:
+    """Strengths and the result at each, in the order in which they were given."""
+
+    strengths: NDArray[np.float64]
+    results: tuple[Any, ...]
+    """A Result, or a MultinomialResult, for each strength."""
+
+    @property
+    def certified(self) -> bool:
+        """Whether the gap reached tol at every strength."""
+        return all(result.status.name == "CERTIFIED" for result in self.results)
+
+    def to_frame(self) -> Any:
+        """A row for each strength, as a pandas DataFrame: how the run ended, its epochs, and its certificate."""
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("to_frame needs pandas, which is not installed; pip install 'dualgap[io]'") from None
+        return pandas.DataFrame(
+            [
+                {
+                    "strength": strength,
+                    "status": result.status.name,
+                    "epochs": result.trace[-1].epoch,
+                    "primal": result.certificate.primal,
+                    "dual": result.certificate.dual,
+                    "gap": result.certificate.gap,
+                    "relative_gap": result.certificate.relative_gap,
+                    "train_score": result.trace[-1].train_score,
+                }
+                for strength, result in zip(self.strengths, self.results, strict=True)
+            ]
+        )
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __repr__(self) -> str:
+        done = sum(result.status.name == "CERTIFIED" for result in self.results)
+        span = f"{self.strengths.min():g} to {self.strengths.max():g}"
+        return f"Path({len(self)} strengths from {span}, {done} certified)"
+
+
+def solve_path(
+    X: Any,
+    y: ArrayLike,
+    loss: Any = "hinge",
+    strengths: ArrayLike = (1e-2, 1e-3, 1e-4),
+    *,
+    solver: Any = "auto",
+    tol: float = 1e-6,
+    sample_weight: ArrayLike | None = None,
+    intercept: bool = False,
+    max_epochs: float | None = None,
+    max_seconds: float | None = None,
+    seed: int = 0,
+    start: Any = None,
+    callback: Callable[[Record], object] | None = None,
+) -> Path:
+    """Solve one problem at each strength to a certified relative gap of `tol`, or until a limit.
+
+    Strong penalties come first, whatever the order given: their answers are near zero and quickly found. Each next
+    problem starts at the duals α of the one before, which stay feasible, and at its weights; the limits are for each
+    strength. `loss` is any of `dg.LOSSES`, or "multinomial" for the softmax model. `start` is for the strongest.
+    """
+    given = _checked(strengths)
+    rows = as_rows(X)
+    results: list[Any] = [None] * given.size
+    for place in np.argsort(-given, kind="stable"):
+        results[place] = start = _solved(
+            rows,
+            y,
+            loss,
+            float(given[place]),
+            solver,
+            sample_weight,
+            intercept,
+            {
+                "tol": tol,
+                "max_epochs": max_epochs,
+                "max_seconds": max_seconds,
+                "seed": seed,
+                "start": start,
+                "callback": callback,
+            },
+        )
+    return Path(given, tuple(results))
+
+
+def _solved(
+    rows: Any,
+    y: ArrayLike,
+    loss: Any,
+    strength: float,
+    solver: Any,
+    sample_weight: ArrayLike | None,
+    intercept: bool,
+    options: dict[str, Any],
+) -> Any:
+    if isinstance(loss, str) and loss == MULTINOMIAL:
+        return solve_multinomial(MultinomialProblem(rows, y, strength, sample_weight, intercept), solver, **options)
+    return solve(Problem(rows, y, loss, strength, sample_weight, intercept), solver, **options)
+
+
+def _checked(strengths: ArrayLike) -> NDArray[np.float64]:
+    values = np.atleast_1d(np.asarray(strengths, dtype=np.float64))
+    if values.ndim != 1 or values.size == 0 or not (np.isfinite(values) & (values > 0.0)).all():
+        shown = strengths if not isinstance(strengths, Sequence) or len(strengths) < 6 else f"{len(strengths)} values"
+        raise ValueError(
+            f"strengths needs one or more finite numbers > 0, got {shown}; try np.geomspace(1e-1, 1e-6, 6)"
+        )
+    return values

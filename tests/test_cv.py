@@ -1,0 +1,120 @@
+"""Estimators that choose C: scikit-learn's own checks of them, its choice, and the same bits for any number of threads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn import linear_model
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import dualgap as dg
+
+BOTH = (dg.LinearSVCCV, dg.LogisticRegressionCV)
+CHECKED: tuple[dict[str, Any], ...] = ({}, {"Cs": 3, "solver": "newton"}, {"Cs": [0.1, 1.0], "solver": "sdca"})
+
+
+# The last C ends at max_iter on some of the data; the warning says so, and is not what is tested here.
+not_certified = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@not_certified
+@parametrize_with_checks([estimator(Cs=2) for estimator in BOTH])
+def test_conformance_on_a_short_grid(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@not_certified
+@parametrize_with_checks([estimator(**options) for options in CHECKED for estimator in BOTH])
+def test_conformance(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_scores_and_choice_are_those_of_a_search_over_the_single_estimator(classes: int) -> None:
+    X, y = load_iris(return_X_y=True)
+    X, y = X[y < classes], y[y < classes]
+    X = X + np.random.default_rng(0).normal(size=X.shape)
+    Cs, folds = [1e-3, 1e-1, 1.0, 1e2], StratifiedKFold(4)
+    for many, one in ((dg.LinearSVCCV, dg.LinearSVC), (dg.LogisticRegressionCV, dg.LogisticRegression)):
+        chosen = many(Cs=Cs, cv=folds, tol=1e-9).fit(X, y)
+        search = GridSearchCV(one(tol=1e-9), {"C": Cs}, cv=folds).fit(X, y)
+        for k in range(4):
+            np.testing.assert_allclose(chosen.scores_[k], search.cv_results_[f"split{k}_test_score"])
+        assert search.best_params_["C"] == chosen.C_
+        np.testing.assert_allclose(chosen.coef_, search.best_estimator_.coef_, atol=1e-3)
+        assert (chosen.gaps_ <= 1e-9).all()
+        assert chosen.gaps_.shape == chosen.scores_.shape == (4, 4)
+
+
+def test_log_losses_are_those_of_scikit_learn() -> None:
+    X, y = load_iris(return_X_y=True)
+    Cs, folds = [1e-2, 1.0, 1e2], list(StratifiedKFold(3).split(X, y))
+    ours = dg.LogisticRegressionCV(Cs=Cs, cv=folds, scoring="neg_log_loss", tol=1e-12).fit(X, y)
+    for k, (train, test) in enumerate(folds):
+        for j, C in enumerate(Cs):
+            theirs = linear_model.LogisticRegression(C=C, tol=1e-10, solver="newton-cholesky").fit(X[train], y[train])
+            p = theirs.predict_proba(X[test])[np.arange(test.size), y[test]]
+            assert ours.scores_[k, j] == pytest.approx(np.log(p).mean(), abs=1e-5)
+    assert ours.C_ == 1e2
+
+
+@pytest.mark.parametrize("estimator", BOTH)
+@pytest.mark.parametrize("solver", ["auto", "sdca"])
+def test_the_same_bits_for_any_number_of_threads(estimator: Any, solver: str) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    options = dict(Cs=[1e-3, 1e-1], solver=solver, random_state=3)
+    one, two = (estimator(n_jobs=jobs, **options).fit(X, y) for jobs in (1, 2))
+    assert np.array_equal(one.scores_, two.scores_)
+    assert np.array_equal(one.gaps_, two.gaps_)
+    assert np.array_equal(one.coef_, two.coef_)
+
+
+@pytest.mark.parametrize("estimator", BOTH)
+def test_weights_and_sparse_rows(estimator: Any) -> None:
+    X, y = load_iris(return_X_y=True)
+    folds = list(StratifiedKFold(3).split(X, y))
+    weights = np.resize([1.0, 2.0, 3.0], 150)
+    dense = estimator(Cs=3, cv=folds, class_weight="balanced").fit(X, y, weights)
+    sparse = estimator(Cs=3, cv=folds, class_weight="balanced").fit(sp.csr_matrix(X), y, weights)
+    assert dense.C_ == sparse.C_
+    np.testing.assert_allclose(dense.scores_, sparse.scores_)
+    zeroed = weights * (np.arange(150) % 10 > 0)
+    assert estimator(Cs=2).fit(X, y, zeroed).scores_.shape == (5, 2)
+
+
+def test_of_equal_scores_the_stronger_penalty_wins() -> None:
+    X = np.array([[-2.0], [-1.0], [1.0], [2.0]] * 5)
+    model = dg.LinearSVCCV(Cs=[10.0, 1.0, 100.0]).fit(X, np.ravel(X) > 0)
+    assert model.C_ == 1.0
+    assert model.Cs_.tolist() == [10.0, 1.0, 100.0]
+    assert model.strength_ == pytest.approx(1.0 / 20)
+
+
+REFUSED = {
+    "no C": ({"Cs": []}, "at least one C"),
+    "a negative C": ({"Cs": [1.0, -1.0]}, "finite C > 0, got -1.0"),
+    "none of them": ({"Cs": 0}, "Cs ≥ 1"),
+    "too many folds": ({"cv": 11}, "got 11 folds and a class of 10"),
+    "one fold": ({"cv": 1}, "got 1 folds"),
+    "a fold without a class": ({"cv": KFold(2)}, "got a fold without"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("estimator", BOTH)
+def test_refusals(estimator: Any, case: str) -> None:
+    options, sentence = REFUSED[case]
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(ValueError, match=sentence):
+        estimator(**options).fit(X, np.repeat(["a", "b"], 10))
+
+
+def test_there_is_no_stream() -> None:
+    assert not hasattr(dg.LinearSVCCV(solver="sgd"), "partial_fit")

@@ -1,0 +1,213 @@
+"""partial_fit: a stream cut into calls is the stream, its steps are the solver's own, and its certificate is the last batch's."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import dualgap as dg
+from dualgap.estimators.streams import Stream
+from dualgap.rows import as_rows
+from dualgap.solvers import Answer
+from dualgap.solvers.base import integer_type
+
+ROWS, CUTS = 203, ([50], [1, 2, 3, 100], [7, 64, 65, 130, 200], list(range(1, 203)))
+SOLVERS = ("pegasos", "pegasos(projection=true)", "sgd", "sgd(schedule=sqrt)")
+
+
+def stream(task: str, count: int = ROWS) -> tuple[np.ndarray, np.ndarray]:
+    """Rows whose lengths grow along the stream, an empty one among them."""
+    random = np.random.default_rng(20110101)
+    X = random.normal(size=(count, 6)) * np.linspace(0.2, 8.0, count)[:, None]
+    X[0 if task == "regression" else 4] = 0.0
+    signal = X @ [1.0, -1.0, 0.5, 0.0, 0.2, 0.3] + random.normal(size=count)
+    return X, signal + 3.0 if task == "regression" else (signal > 0).astype(int) + (signal > 4).astype(int)
+
+
+def in_parts(model: Any, X: Any, y: np.ndarray, cuts: list[int], **weights: Any) -> Any:
+    """The model after one call of partial_fit for each part between the cuts."""
+    classes = {"classes": [0, 1, 2]} if hasattr(model, "class_weight") else {}
+    for begin, end in zip([0, *cuts], [*cuts, y.size], strict=True):
+        part = {name: value[begin:end] for name, value in weights.items()}
+        model.partial_fit(X[begin:end], y[begin:end], **classes, **part)
+    return model
+
+
+ESTIMATORS = [
+    dg.LinearSVC(strength=0.05),
+    dg.LinearSVC("hinge", strength=0.05),
+    dg.LinearSVC("hinge", strength=0.05, fit_intercept=False, class_weight={0: 1.0, 1: 2.0, 2: 0.5}),
+    dg.LinearSVR(strength=0.05, epsilon=0.1),
+    dg.LinearSVR(strength=0.05, loss="squared_epsilon_insensitive"),
+    dg.QuantileRegressor(quantile=0.3, alpha=0.05),
+]
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("model", ESTIMATORS, ids=str)
+def test_cutting_changes_no_bit(model: Any, solver: str, weighted: bool) -> None:
+    X, y = stream("classification" if isinstance(model, dg.LinearSVC) else "regression")
+    weights = {"sample_weight": np.random.default_rng(5).uniform(0.2, 3.0, y.size)} if weighted else {}
+    model = clone(model).set_params(solver=solver)
+    whole = in_parts(clone(model), X, y, [], **weights)
+    assert np.isfinite(whole.coef_).all()
+    assert np.abs(whole.coef_).max() > 0.0
+    assert whole.t_ == y.size
+    for cuts in CUTS:
+        parts = in_parts(clone(model), X, y, cuts, **weights)
+        assert np.array_equal(parts.coef_, whole.coef_), cuts
+        assert np.array_equal(parts.intercept_, whole.intercept_), cuts
+        assert parts.t_ == whole.t_
+
+
+@pytest.mark.parametrize("batch", [2, 5])
+def test_cutting_between_batches_changes_no_bit(batch: int) -> None:
+    X, y = stream("regression")
+    model = dg.LinearSVR(strength=0.05, solver=f"pegasos(batch_size={batch})")
+    whole = in_parts(clone(model), X, y, [])
+    parts = in_parts(clone(model), X, y, [10, 20, 100, 150])
+    assert np.array_equal(parts.coef_, whole.coef_)
+    assert np.array_equal(parts.intercept_, whole.intercept_)
+    assert whole.t_ == -(-ROWS // batch)
+
+
+def test_dense_and_sparse_streams_are_the_same() -> None:
+    X, y = stream("regression")
+    model = dg.LinearSVR(strength=0.05, solver="pegasos")
+    dense, thin = in_parts(clone(model), X, y, [60]), in_parts(clone(model), sparse.csr_array(X), y, [99])
+    np.testing.assert_allclose(thin.coef_, dense.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("model", "solver"),
+    [
+        (dg.LinearSVC("hinge", strength=0.02, solver="pegasos", fit_intercept=False), dg.Pegasos()),
+        (dg.LogisticRegression(strength=0.02, solver="pegasos", fit_intercept=False), dg.Pegasos()),
+        (
+            dg.LinearSVC(strength=0.02, solver="sgd(step=0.001)", fit_intercept=False),
+            dg.SGD(step=0.001),
+        ),
+    ],
+    ids=["hinge", "logistic", "squared_hinge"],
+)
+def test_steps_are_the_solvers_own(model: Any, solver: Any) -> None:
+    """Where the step size needs no look at the data, a stream is the solver's pass over it in the given order."""
+    X, y = stream("classification")
+    y = (y > 0).astype(int)
+    problem = dg.Problem(X, y, model._loss(), model.strength)
+    state = solver.advance(problem, solver.start(problem, None), np.arange(y.size, dtype=integer_type(y.size)))
+    answer: Answer = solver.answer(problem, state)
+    for begin in range(0, y.size, 37):
+        model.partial_fit(X[begin : begin + 37], y[begin : begin + 37], classes=[0, 1])
+    assert np.array_equal(model.coef_[0], answer.weights)
+
+
+def test_a_stream_learns() -> None:
+    X, y = stream("regression", 4000)
+    X /= np.linspace(0.2, 8.0, 4000)[:, None]
+    model = dg.LinearSVR(strength=1e-3, solver="pegasos")
+    y = X @ [1.0, -1.0, 0.5, 0.0, 0.2, 0.3] + 100.0
+    assert model.partial_fit(X[:20], y[:20]).score(X, y) < 0.9
+    for _ in range(20):
+        model.partial_fit(X, y)
+    assert model.score(X, y) > 0.99
+    assert abs(model.intercept_[0] - 100.0) < 0.5
+
+
+def test_the_certificate_is_of_the_last_batch() -> None:
+    X, y = stream("classification")
+    y = (y > 0).astype(int)
+    model = dg.LogisticRegression(strength=0.1, solver="sgd").partial_fit(X, y, classes=[0, 1])
+    model.partial_fit(X[:40], y[:40])
+    certificate = model.certificate_
+    assert certificate.batch == 40
+    assert "the last batch of 40 rows" in str(certificate)
+    problem = dg.Problem(X[:40], y[:40], "logistic", 0.1, intercept=True)
+    scores = problem.scores(model.coef_[0], float(model.intercept_[0]))
+    assert certificate.primal == pytest.approx(problem.primal(scores, model.coef_[0]), rel=1e-12)
+    optimum = dg.solve(problem, tol=1e-10).certificate.primal
+    assert certificate.dual <= optimum * (1 + 1e-9) <= certificate.primal * (1 + 1e-9)
+    assert not hasattr(model, "dual_coef_")
+
+
+def test_a_batch_of_one_class_goes_uncertified() -> None:
+    X, _ = stream("classification")
+    model = dg.LogisticRegression(strength=0.1, solver="sgd").partial_fit(X[:5], np.zeros(5), classes=[0, 1])
+    assert model.certificate_ is None
+    assert model.predict(X[:5]).tolist() == [0] * 5
+
+
+def test_with_C_the_first_batch_sets_the_strength() -> None:
+    X, y = stream("regression")
+    model = dg.LinearSVR(C=2.0, solver="pegasos").partial_fit(X[:50], y[:50]).partial_fit(X[50:], y[50:])
+    assert model.strength_ == 1.0 / (2.0 * 50)
+
+
+def test_a_fit_can_go_on_as_a_stream_and_a_stream_be_fitted_anew() -> None:
+    X, y = stream("regression")
+    model = dg.LinearSVR(strength=0.1, solver="pegasos", max_iter=20, tol=0.9, random_state=0).fit(X, y)
+    fitted, before = model.coef_.copy(), model.certificate_.primal
+    model.partial_fit(X[:1], y[:1])
+    # The first step of a fresh stream would be 1/λ; this one is that of update number n + 1.
+    assert 0.0 < np.linalg.norm(model.coef_ - fitted) < 0.1 * np.linalg.norm(fitted) + 0.1
+    assert model.fit(X, y).certificate_.primal == before
+    assert not hasattr(model, "_streams")
+
+
+def test_a_stream_survives_pickling() -> None:
+    X, y = stream("regression")
+    model = dg.QuantileRegressor(alpha=0.1, solver="pegasos").partial_fit(X[:100], y[:100])
+    again = pickle.loads(pickle.dumps(model)).partial_fit(X[100:], y[100:])
+    assert np.array_equal(again.coef_, model.partial_fit(X[100:], y[100:]).coef_)
+
+
+def test_several_targets_are_several_streams() -> None:
+    X, y = stream("regression")
+    both = dg.Ridge(alpha=[1.0, 3.0], solver="sgd").partial_fit(X, np.column_stack([y, -y]))
+    one = dg.Ridge(alpha=3.0, solver="sgd").partial_fit(X, -y)
+    assert np.array_equal(both.coef_[1], one.coef_)
+    assert len(both.certificate_) == 2
+
+
+@pytest.mark.parametrize("solver", ["auto", "newton", "sdca", dg.SDCA(), "no such solver", "("])
+def test_other_solvers_have_no_partial_fit(solver: Any) -> None:
+    assert not hasattr(dg.LinearSVC(solver=solver), "partial_fit")
+    assert hasattr(dg.LinearSVC(solver=dg.SGD()), "partial_fit")
+
+
+def test_refusals() -> None:
+    X, y = stream("classification")
+    model = dg.LinearSVC(solver="pegasos", strength=0.1)
+    with pytest.raises(ValueError, match="needs classes in its first call"):
+        model.partial_fit(X, y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    with pytest.raises(ValueError, match="labels that are among classes"):
+        model.partial_fit(X, y, classes=[0, 1])
+    model.partial_fit(X, y, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="the classes of its first call"):
+        model.partial_fit(X, y, classes=[0, 1])
+    with pytest.raises(ValueError, match="6 features"):
+        model.partial_fit(X[:, :5], y)
+    with pytest.raises(ValueError, match="class_weight as a dict"):
+        dg.LinearSVC(solver="pegasos", class_weight="balanced").partial_fit(X, y, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="output=last"):
+        dg.LinearSVC(solver="pegasos(output=average)").partial_fit(X, y, classes=[0, 1, 2])
+
+
+def test_what_the_step_depends_on_does_not_know_where_calls_end() -> None:
+    """The law behind the equality: pieces of a stream are where the longest row or the count of rows doubles."""
+    X, y = stream("regression")
+    made = Stream.starting(0.1, 6, None, 0.0)
+    made.advance(dg.Pegasos(), dg.Absolute(), as_rows(X), y, None, True)
+    norms = (X**2).sum(axis=1)
+    assert made.longest == norms.max()
+    assert made.count == ROWS
+    np.testing.assert_allclose(made.means[0], norms[:128].mean())

@@ -1,0 +1,87 @@
+"""Paths of strengths: every point certified, in the order given, and cheaper than the same points one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dualgap as dg
+from examples import small_rows
+
+STRENGTHS = np.geomspace(1e-1, 1e-4, 7)
+
+
+def data(count: int = 200) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(0)
+    X = random.normal(size=(count, 6))
+    return X, (X @ random.normal(size=(6, 3)) + random.normal(size=(count, 3))).argmax(axis=1)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "absolute", "multinomial"])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_every_point_is_certified_and_the_same_as_alone(loss: str, intercept: bool) -> None:
+    X, y = data()
+    y = y if loss == "multinomial" else y > 0
+    weights = np.random.default_rng(1).uniform(0.5, 2.0, 200)
+    mixed = STRENGTHS[[3, 0, 6]]
+    path = dg.solve_path(X, y, loss, mixed, tol=1e-8, sample_weight=weights, intercept=intercept)
+    assert path.certified
+    np.testing.assert_array_equal(path.strengths, mixed)
+    for strength, result in zip(mixed, path.results, strict=True):
+        if loss == "multinomial":
+            alone = dg.solve_multinomial(dg.MultinomialProblem(X, y, strength, weights, intercept), tol=1e-8)
+        else:
+            alone = dg.solve(dg.Problem(X, y, loss, strength, weights, intercept), tol=1e-8)
+        assert result.certificate.primal == pytest.approx(alone.certificate.primal, rel=2e-8)
+        assert result.certificate.proves(1e-8)
+
+
+@pytest.mark.parametrize("loss", ["smoothed_hinge", "multinomial"])
+def test_warm_starts_in_the_duals_save_epochs(loss: str) -> None:
+    X, y = data(400)
+    y = y if loss == "multinomial" else y > 0
+    options = dict(solver="sdca", tol=1e-7, max_epochs=50_000)
+    seen: list[dg.Record] = []
+    warm = dg.solve_path(X, y, loss, STRENGTHS, callback=seen.append, **options)
+    cold = [dg.solve_path(X, y, loss, [strength], callback=seen.append, **options) for strength in STRENGTHS]
+    assert warm.certified
+    assert all(path.certified for path in cold)
+    warm_epochs = sum(result.trace[-1].epoch for result in warm.results[1:])
+    cold_epochs = sum(path.results[0].trace[-1].epoch for path in cold[1:])
+    assert warm_epochs < 0.9 * cold_epochs
+
+
+def test_duals_are_kept_and_weights_follow_from_them() -> None:
+    """α of a stronger penalty is feasible for a weaker one, where w(α) is larger by the ratio of the strengths."""
+    X, y = data()
+    strong = dg.solve(dg.Problem(X, y > 0, "hinge", 1e-2), "sdca", tol=1e-6)
+    weaker = dg.Problem(X, y > 0, "hinge", 5e-3)
+    kept = weaker.dual(strong.duals, weaker.weights_of(strong.duals))
+    weak = dg.solve(weaker, "sdca", tol=0.0, start=strong, max_epochs=1, record_every=1)
+    assert weak.trace[0].dual >= kept - 1e-12
+    assert kept > 0.5 * strong.certificate.dual
+
+
+def test_a_start_and_a_callback_reach_the_runs() -> None:
+    X, y = data()
+    first = dg.solve_path(X, y, "multinomial", [1e-2], tol=1e-9)
+    again = dg.solve_path(X, y, "multinomial", [1e-2, 5e-3], tol=1e-8, start=first.results[0])
+    assert again.results[0].trace[-1].epoch == 0
+    stopped = dg.solve_path(X, y > 0, "hinge", [1e-2], solver="sdca", tol=0.0, callback=lambda record: True)
+    assert not stopped.certified
+
+
+def test_a_frame_has_a_row_for_each_strength() -> None:
+    path = dg.solve_path(small_rows(), np.resize([0, 1, 1], 24), "hinge", [1e-1, 1e-3, 1e-2])
+    frame = path.to_frame()
+    assert frame["strength"].tolist() == [1e-1, 1e-3, 1e-2]
+    assert (frame["status"] == "CERTIFIED").all()
+    assert (frame["gap"] >= 0).all()
+    assert len(path) == 3
+    assert repr(path) == "Path(3 strengths from 0.001 to 0.1, 3 certified)"
+
+
+@pytest.mark.parametrize("bad", [[], [0.0], [1e-2, -1.0], [np.nan], [[1e-2]], [np.inf]])
+def test_bad_strengths_are_refused(bad: list[float]) -> None:
+    with pytest.raises(ValueError, match="strengths needs one or more finite numbers > 0"):
+        dg.solve_path(small_rows(), np.resize([0, 1], 24), "hinge", bad)

@@ -121,7 +121,7 @@ class Sleepers:
     """Passes of coordinate ascent in which rows that a bound holds sleep: 1 pass, then 3, 7, … 31 when held again.
 
     A row that moves after waking counts as having slept a quarter as long. `step` is the step before, for extrapolation,
-    which is left out of passes that meet fewer than four of the stored `values` per weight.
+    which is left out of passes that meet fewer than two of the stored `values` per weight.
     """
 
     def __init__(self, data: Data, loss: Table, values: int, intercept_share: float = 0.0, center: float = 0.0) -> None:
@@ -163,7 +163,7 @@ class Sleepers:
             curvature = s[i] * (X[i] @ X[i] / strength + self.one_over_mu) / self.data.total
             self.alpha[i] = best_dual(self.loss, score, y[i], self.alpha[i], curvature)
         self.center += (self.intercept - self.center) * len(order) / y.size
-        if self.one_over_mu == 0.0 and self.number >= 3 and len(order) * self.row_length >= 4.0 * X.shape[1]:
+        if self.one_over_mu == 0.0 and self.number >= 3 and len(order) * self.row_length >= 2.0 * X.shape[1]:
             self.extrapolate(before, {int(i) for i in order})
         else:
             self.step[:] = 0.0

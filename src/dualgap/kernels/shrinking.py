@@ -45,7 +45,7 @@ BITS = 0xFFFFFFFF
 # Until then steps are long and bounds are hit too often for a pass to say where the next would go.
 FIRST_EXTRAPOLATION = 3
 # Extrapolation goes over the weights several times: a pass that meets fewer values than so many per weight goes without.
-WORTHWHILE = 4.0
+WORTHWHILE = 2.0
 
 # Weights that may be off from w(duals) by this part are computed anew.
 LARGEST_DRIFT = 1e-12

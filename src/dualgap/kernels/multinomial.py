@@ -93,9 +93,11 @@ def share(level, curvature):
     With w = κp this is w + ln w = level + ln κ; the steps are those of Fritsch, Shafer & Crowley, "Solution of the
     transcendental equation w·e^w = x" (1973).
     """
-    grown = curvature * np.exp(level)
+    # Beyond this the exponential leaves float64's range, and only the other branch's logarithm counts.
+    alone = np.exp(min(level, 700.0))
+    grown = curvature * alone
     if grown <= 2.0:
-        p = np.exp(level) / (1.0 + grown)
+        p = alone / (1.0 + grown)
     else:
         long = level + np.log(curvature)
         p = (long - np.log(long)) / curvature if long > 1.0 else 1.0 / curvature

@@ -93,8 +93,8 @@ def share(level, curvature):
     With w = κp this is w + ln w = level + ln κ; the steps are those of Fritsch, Shafer & Crowley, "Solution of the
     transcendental equation w·e^w = x" (1973).
     """
-    # Beyond this the exponential leaves float64's range, and only the other branch's logarithm counts.
-    alone = np.exp(min(level, 700.0))
+    # Beyond this products with the exponential may leave float64's range, and only the other branch's logarithm counts.
+    alone = np.exp(min(level, 300.0))
     grown = curvature * alone
     if grown <= 2.0:
         p = alone / (1.0 + grown)

@@ -27,8 +27,9 @@ from rival_tables import BUDGET, GOALS, GOT_THERE, OURS, within
 
 Tell = Callable[..., None]
 
-# Below so many seconds one measurement is repeated.
-QUICK, QUICK_IN_TURN, REPEATS = 1.0, 5.0, 3
+# Below so many seconds one measurement is repeated; in a duel all but the slow are, and the tiny ones more often.
+QUICK, REPEATS = 1.0, 3
+SLOW_IN_TURN, TINY_SECONDS, TINY_REPEATS = 5.0, 0.1, 9
 TINY, WARM_UP, TIGHTER = 40, 1000, 4
 MEMORY = 14 * 2**30
 
@@ -68,6 +69,12 @@ class Bench:
         result = dg.solve(problem, solver, tol=goal, max_seconds=seconds, **both_cores())
         return time.perf_counter() - begin, result
 
+    def proved(self, solver: str, goal: float, seconds: float = BUDGET) -> tuple[float, bool, str]:
+        """Seconds, whether the goal was certified, and our reason."""
+        taken, result = self.ours(solver, goal, min(seconds, BUDGET))
+        is_certified = result.status.name == "CERTIFIED"
+        return taken, is_certified, result.reason if solver == "auto" else result.status.name
+
 
 class Racer:
     """A rival on a problem: imported, started up, and its rows in its own form."""
@@ -82,6 +89,11 @@ class Racer:
     def fit(self, tolerance: float) -> tuple[float, np.ndarray, bool]:
         """Seconds, weights, and whether it converged by its own account."""
         return self._fit(self.table, tolerance, self.bench.X.shape[0], self.rival.most_iterations)
+
+    def arrived(self, tolerance: float, optimum: float, goal: float) -> tuple[float, bool, str]:
+        """Seconds, and whether P is within the goal."""
+        seconds, weights, _ = self.fit(tolerance)
+        return seconds, within(self.bench.primal(weights), optimum, goal), ""
 
     def sure(self, tolerance: float, optimum: float, goal: float) -> float:
         """The first of its tolerances, from the given one on, that brings it within the goal here and now."""
@@ -164,80 +176,76 @@ def optimum(job: dict[str, Any], tell: Tell) -> None:
     )
 
 
+class Timed:
+    """The fits of one contender, measured in turn with the others': how long they took and what the last one brought."""
+
+    def __init__(self, fit: Callable[[], tuple[float, bool, str]]) -> None:
+        self.fit = fit
+        self.seconds: list[float] = []
+        self.reached, self.words = False, ""
+
+    def again(self) -> None:
+        """One more measurement, unless it is slow enough to be believed or would not get there anyway."""
+        if self.seconds and (self.median > SLOW_IN_TURN or not self.reached):
+            return
+        if len(self.seconds) >= (REPEATS if self.seconds and self.median > TINY_SECONDS else TINY_REPEATS):
+            return
+        one, self.reached, self.words = self.fit()
+        self.seconds.append(one)
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds)
+
+    def row(self) -> dict[str, Any]:
+        seconds = float(f"{self.median:.4g}")
+        return {"seconds": seconds, "repeats": len(self.seconds), "reached": self.reached, "words": self.words}
+
+
 def duel(job: dict[str, Any], tell: Tell) -> None:
-    """Our side and the given rivals at their known rungs, in turn."""
+    """For each goal our side, our single methods and the given rivals at their known rungs, in turn."""
     bench = Bench(Path(job["folder"]), job["problem"])
-    goal = job["goal"]
-    bench.ready_ours(["auto"], goal)
-    racers = {}
-    for known in job["known"]:
-        racer = Racer(bench, known["rival"], known["threads"])
-        # Threads make some of them arrive elsewhere each time; this is also their warm-up.
-        known["tolerance"] = racer.sure(known["tolerance"], job["optimum"], goal)
-        racers[known["rival"]] = (racer, known)
-    taken: dict[str, list[float]] = {name: [] for name in (OURS, *racers)}
-    words: dict[str, str] = {}
-    reached: dict[str, bool] = {}
-    for _ in range(REPEATS):
-        for name, seconds in taken.items():
-            if seconds and seconds[0] > QUICK_IN_TURN:
+    racers: dict[tuple[str, int], Racer] = {}
+    for goal, known in zip(job["goals"], job["known"], strict=True):
+        own = {OURS: Timed(lambda goal=goal: bench.proved("auto", goal))}
+        bench.ready_ours(["auto"], goal)
+        rivals: dict[tuple[str, int], tuple[float, Timed]] = {}
+        for one in known:
+            who = (one["rival"], one["threads"])
+            racer = racers[who] = racers.get(who) or Racer(bench, *who)
+            # Threads make some of them arrive elsewhere each time; this is also their warm-up.
+            tolerance = racer.sure(one["tolerance"], job["optimum"], goal)
+            fit = lambda racer=racer, at=tolerance, goal=goal: racer.arrived(at, job["optimum"], goal)
+            rivals[who] = (tolerance, Timed(fit))
+        for solver in job["solvers"]:
+            try:
+                bench.ready_ours([solver], goal)
+            except ValueError as refusal:
+                tell("ours", goal=goal, solver=solver, seconds=BUDGET, repeats=0, reached=False, words=str(refusal))
                 continue
-            if name == OURS:
-                one, result = bench.ours("auto", goal)
-                words[name], reached[name] = result.reason, result.status.name == "CERTIFIED"
-            else:
-                racer, known = racers[name]
-                one, weights, _ = racer.fit(known["tolerance"])
-                reached[name] = reached.get(name, False) or within(bench.primal(weights), job["optimum"], goal)
-                words[name] = ""
-            seconds.append(one)
-    for name, seconds in taken.items():
-        known = racers[name][1] if name in racers else {"threads": 2 if both_cores() else 1, "tolerance": goal}
-        tell(
-            "row",
-            contender=name,
-            threads=known["threads"],
-            tolerance=known["tolerance"],
-            seconds=float(f"{statistics.median(seconds):.4g}"),
-            repeats=len(seconds),
-            reached=reached[name],
-            words=words[name],
-        )
+            # A single method need not go on long after `auto` has arrived.
+            own[solver] = Timed(
+                lambda solver=solver, goal=goal, own=own: bench.proved(solver, goal, 2.0 * own[OURS].median + 0.2)
+            )
+        for _ in range(TINY_REPEATS):
+            for timed in (*own.values(), *(timed for _, timed in rivals.values())):
+                timed.again()
+        for name, timed in own.items():
+            tell("ours", goal=goal, solver="auto" if name == OURS else name, **timed.row())
+        tell("row", goal=goal, contender=OURS, threads=2, tolerance=goal, **own[OURS].row())
+        for name in {name for name, _ in rivals}:
+            # On the number of threads that suits it, where several were measured.
+            threads = min((t for n, t in rivals if n == name), key=lambda t: _worth(rivals[name, t][1]))
+            tolerance, timed = rivals[name, threads]
+            tell("row", goal=goal, contender=name, threads=threads, tolerance=tolerance, **timed.row())
     tell("end")
 
 
-def ours(job: dict[str, Any], tell: Tell) -> None:
-    """Our solvers in turn; a single method need not go on long after `auto` has arrived."""
-    bench = Bench(Path(job["folder"]), job["problem"])
-    goal, solvers = job["goal"], job["solvers"]
-    taken: dict[str, list[float]] = {}
-    last: dict[str, Any] = {}
-    for solver in solvers:
-        try:
-            bench.ready_ours([solver], goal)
-            taken[solver] = []
-        except ValueError as refusal:
-            tell("row", solver=solver, seconds=BUDGET, repeats=0, reached=False, words=str(refusal))
-    for _ in range(REPEATS):
-        for solver, seconds in taken.items():
-            if seconds and (seconds[0] > QUICK_IN_TURN or last[solver].status.name != "CERTIFIED"):
-                continue
-            limit = BUDGET if solver == solvers[0] else min(BUDGET, 2.0 * taken[solvers[0]][0] + 0.2)
-            one, last[solver] = bench.ours(solver, goal, limit)
-            seconds.append(one)
-    for solver, seconds in taken.items():
-        tell(
-            "row",
-            solver=solver,
-            seconds=float(f"{statistics.median(seconds):.4g}"),
-            repeats=len(seconds),
-            reached=last[solver].status.name == "CERTIFIED",
-            words=last[solver].reason if solver == "auto" else last[solver].status.name,
-        )
-    tell("end")
+def _worth(timed: Timed) -> tuple[bool, float]:
+    return not timed.reached, timed.median
 
 
-JOBS = {"climb": climb, "optimum": optimum, "duel": duel, "ours": ours}
+JOBS = {"climb": climb, "optimum": optimum, "duel": duel}
 
 
 def main() -> None:

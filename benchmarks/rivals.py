@@ -1,9 +1,9 @@
 """The rivals bench: how long others take to come within 1e-3 and 1e-6 of the optimum, and how long we take to prove it.
 
-    DUALGAP_DATA=… python benchmarks/rivals.py scan|duel|ours|optima [--problems TEXT …] [--rivals TEXT …] [--again]
+    DUALGAP_DATA=… python benchmarks/rivals.py scan|duel|optima [--problems TEXT …] [--rivals TEXT …] [--again]
 
-`optima` finds P and D of each problem; `scan` climbs every rival's ladder of its own tolerances; `duel` measures our side
-and the three fastest rivals of the scan in turn; `ours` measures our methods in turn. Rows go to benchmarks/rivals_*.csv
+`optima` finds P and D of each problem; `scan` climbs every rival's ladder of its own tolerances; `duel` measures our side,
+our single methods and the fastest rivals of the scan in turn. Rows go to benchmarks/rivals_*.csv
 as they come; what is there is not measured again unless --again asks for it. Each job has a process of its own.
 """
 
@@ -35,7 +35,8 @@ START, SLACK = 240.0, 0.5
 # They go on for the whole 30 s on nearly every problem and win nowhere, so they come last.
 SLOW = ("scikit-learn SGDClassifier", "scikit-learn saga", "zeros")
 THREADS = 2
-IN_TURN = 3
+# A scan takes hours beside other work; who came within this factor of its fastest is measured again in a duel.
+NEAR, IN_TURN = 4.0, 4
 # A gap that is small beside the goals; the optimum's own error must not decide about a rival.
 TOL, ENOUGH = 1e-9, 2e-8
 
@@ -158,10 +159,9 @@ class Bench:
         return tables.first_within(tables.ladder_of(row["ladder"]), self.optimum(problem), GOALS[-1]) is not None
 
     def may_win_alone(self, problem: BenchProblem, name: str) -> bool:
-        """On one thread a rival is worth a look where two brought it nowhere, or where it was too quick for them to pay."""
+        """On one thread a rival is worth a ladder where two brought it nowhere; where both are quick, a duel has both."""
         row = self.scans.rows.get((problem.name, name, str(THREADS)))
-        rung = row and tables.first_within(tables.ladder_of(row["ladder"]), self.optimum(problem), GOALS[-1])
-        return not rung or rung.seconds < 1.0
+        return not (row and tables.first_within(tables.ladder_of(row["ladder"]), self.optimum(problem), GOALS[-1]))
 
     def climb(self, problem: BenchProblem, name: str, threads: int) -> None:
         optimum = self.optimum(problem)
@@ -188,49 +188,51 @@ class Bench:
         self.say(f"{problem.name}: {name} ×{threads}: {said} s, {len(rungs)} rungs, {ending}")
 
     def duel(self) -> None:
+        """Both goals of a problem in one process: ours, our single methods, and the rivals that came near the fastest."""
         for problem in self.problems:
+            done = all((problem.name, f"{goal:g}", tables.OURS) in self.duels for goal in GOALS)
+            if done and not self.options.again:
+                continue
             optimum = self.optimum(problem)
-            for goal in self.options.goals:
-                known = tables.fastest(self.scans, problem.name, optimum, goal)[:IN_TURN]
-                if not self.options.again and (problem.name, f"{goal:g}", tables.OURS) in self.duels:
-                    continue
-                job = self.job("duel", problem, goal=goal, optimum=optimum, known=[k._asdict() for k in known])
-                told = list(events(job, 2 * START))
-                self.keep(self.duels, problem, goal, told, "contender")
+            known = [self.contenders(problem.name, optimum, goal) for goal in GOALS]
+            rest = {"goals": GOALS, "optimum": optimum, "known": known, "solvers": ["newton", "sdca"]}
+            told = list(events(self.job("duel", problem, **rest), 2 * START))
+            if told[-1]["event"] != "end":
+                self.say(f"{problem.name}: not measured: {told[-1]}")
+                continue
+            self.keep(self.duels, problem, [one for one in told if one["event"] == "row"], "contender")
+            self.keep(self.methods, problem, [one for one in told if one["event"] == "ours"], "solver")
 
-    def ours(self) -> None:
-        for problem in self.problems:
-            for goal in self.options.goals:
-                if not self.options.again and (problem.name, f"{goal:g}", "auto") in self.methods:
-                    continue
-                job = self.job("ours", problem, goal=goal, solvers=["auto", "newton", "sdca"])
-                self.keep(self.methods, problem, goal, list(events(job, 2 * START)), "solver")
+    def contenders(self, problem: str, optimum: float, goal: float) -> list[dict[str, Any]]:
+        """The rivals worth a duel at their known rungs; a quick one with threads on one of them, too."""
+        known = tables.fastest(self.scans, problem, optimum, goal)
+        near = [one for one in known if one.seconds <= NEAR * known[0].seconds][:IN_TURN]
+        both = [one._replace(threads=3 - one.threads) for one in near if RIVALS[one.rival].threaded and one.seconds < 1]
+        return [one._asdict() for one in (*near, *both)]
 
-    def keep(
-        self, table: tables.Table, problem: BenchProblem, goal: float, told: list[dict[str, Any]], who: str
-    ) -> None:
-        rows = [one for one in told if one["event"] == "row"]
-        if told[-1]["event"] != "end":
-            self.say(f"{problem.name} at {goal:g}: not measured: {told[-1]}")
-            return
-        stale = [key for key in table.rows if key[:2] == (problem.name, f"{goal:g}")]
+    def keep(self, table: tables.Table, problem: BenchProblem, rows: list[dict[str, Any]], who: str) -> None:
+        stale = [key for key in table.rows if key[0] == problem.name]
         for key in stale:
             del table.rows[key]
         for row in rows:
             package = RIVALS[row[who]].package if row[who] in RIVALS else None
-            table.put({"problem": problem.name, "goal": f"{goal:g}", **row, **provenance(package)})
+            table.put({"problem": problem.name, **row, "goal": f"{row['goal']:g}", **provenance(package)})
         if stale:
             table.tidy()
-        said = ", ".join(f"{row[who]} {row['seconds']:.4g}{'' if row['reached'] else ' (not reached)'}" for row in rows)
-        self.say(f"{problem.name} at {goal:g}: {said}")
+        for goal in GOALS:
+            said = [
+                f"{row[who]} {row['seconds']:.4g}{'' if row['reached'] else ' (not reached)'}"
+                for row in rows
+                if row["goal"] == goal
+            ]
+            self.say(f"{problem.name} at {goal:g}: {', '.join(said)}")
 
 
 def parse(words: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("phase", choices=["scan", "duel", "ours", "optima"])
+    parser.add_argument("phase", choices=["scan", "duel", "optima"])
     parser.add_argument("--problems", nargs="*", default=[], help="parts of names, such as 'hinge skin' or ' 1/n'")
     parser.add_argument("--rivals", nargs="*", default=[], help="parts of names of rivals, for the scan")
-    parser.add_argument("--goals", nargs="*", type=float, default=list(GOALS))
     parser.add_argument("--again", action="store_true", help="measure again what is there")
     parser.add_argument("--seconds", type=float, default=60.0, help="for each solver that looks for an optimum")
     parser.add_argument("--results", default=str(tables.HERE), help="the folder of the tables")
@@ -243,7 +245,7 @@ def parse(words: list[str] | None = None) -> argparse.Namespace:
 def main() -> None:
     bench = Bench(parse())
     try:
-        {"scan": bench.scan, "duel": bench.duel, "ours": bench.ours, "optima": bench.find_all}[bench.options.phase]()
+        {"scan": bench.scan, "duel": bench.duel, "optima": bench.find_all}[bench.options.phase]()
     except KeyboardInterrupt:
         bench.say("stopped; what is done is kept, the same command goes on from here")
 

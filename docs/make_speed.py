@@ -289,8 +289,8 @@ cores; a ratio is the fastest rival's time divided by ours.
 - Imports, compilers and thread pools are outside the clock. Ours and the three fastest rivals of a first scan are measured in
   turn in one process, the median of three (one, above 5 s).
 
-Measured {{first}} to {{last}} (UTC) on {{machines}}, with {{versions}}. `python benchmarks/rivals.py scan`, then `duel` and
-`ours`, with the folder of the data in DUALGAP_DATA, makes `benchmarks/rivals_*.csv`; `python docs/make_speed.py` makes this page.
+Measured {{first}} to {{last}} (UTC) on {{machines}}, with {{versions}}. `python benchmarks/rivals.py scan`, then
+`duel`, with the folder of the data in DUALGAP_DATA, makes `benchmarks/rivals_*.csv`; `python docs/make_speed.py` makes this page.
 
 ![The fraction of problems solved within a factor of the best time]({{profile}})
 """

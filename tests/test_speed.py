@@ -189,9 +189,9 @@ def test_one_thread_is_tried_where_it_may_win(tmp_path: Path) -> None:
     problem = rivals.PROBLEMS[HINGE]
     made = bench(tmp_path)
     assert made.may_win_alone(problem, "snapml"), "two threads never came"
-    assert made.may_win_alone(problem, "scikit-learn LinearSVC"), "two threads took less than a second"
-    made.scans.rows[(HINGE, "scikit-learn LinearSVC", "2")]["ladder"] = "[[1.0, 2.5, 1.0]]"
-    assert not made.may_win_alone(problem, "scikit-learn LinearSVC")
+    assert not made.may_win_alone(problem, "scikit-learn LinearSVC"), "two threads got there"
+    made.scans.rows[(HINGE, "scikit-learn LinearSVC", "2")]["ladder"] = "[[1.0, 2.5, 1e9]]"
+    assert made.may_win_alone(problem, "scikit-learn LinearSVC")
 
 
 def test_problems_are_chosen_by_parts_of_their_names(tmp_path: Path) -> None:
@@ -219,19 +219,15 @@ def test_strengths_and_data_are_what_they_say(tmp_path: Path) -> None:
     assert (y == same).all()
 
 
-def test_a_scan_in_a_process_goes_on_where_it_was(tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        str(BENCHMARKS / "rivals.py"),
-        "scan",
-        "--results",
-        str(tmp_path),
-        "--cache",
-        str(tmp_path),
-    ]
+def run(folder: Path, phase: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(BENCHMARKS / "rivals.py"), phase, "--results", str(folder), "--cache", str(folder)]
     command += ["--problems", HINGE, "--rivals", "LinearSVC", "zeros"]
     environment = {**os.environ, "COLUMNS": "200"}
-    shown = [subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment) for _ in range(2)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
+
+
+def test_a_scan_and_a_duel_in_processes_go_on_where_they_were(tmp_path: Path) -> None:
+    shown = [run(tmp_path, "scan") for _ in range(2)]
     assert [done.returncode for done in shown] == [0, 0], shown[0].stderr
     assert "scikit-learn LinearSVC ×2" in shown[0].stdout
     assert shown[1].stdout == "", "all was there"
@@ -242,6 +238,16 @@ def test_a_scan_in_a_process_goes_on_where_it_was(tmp_path: Path) -> None:
     assert tables.first_within(rungs, optimum, 1e-3) is not None
     assert min(rung.primal for rung in rungs) >= optimum * (1 - 1e-8)
     assert tables.fastest(scanned, HINGE, optimum, 1e-3)[0].rival == "scikit-learn LinearSVC"
+
+    shown = [run(tmp_path, "duel") for _ in range(2)]
+    assert [done.returncode for done in shown] == [0, 0], shown[0].stderr
+    assert shown[1].stdout == "", "all was there"
+    fought, methods = tables.duel(tmp_path).rows, tables.ours(tmp_path).rows
+    for goal in ("0.001", "1e-06"):
+        assert fought[(HINGE, goal, tables.OURS)]["reached"] == "True"
+        assert fought[(HINGE, goal, "scikit-learn LinearSVC")]["reached"] == "True"
+        assert fought[(HINGE, goal, tables.OURS)]["seconds"] == methods[(HINGE, goal, "auto")]["seconds"]
+        assert {solver for _, at, solver in methods if at == goal} == {"auto", "newton", "sdca"}
 
 
 def test_a_child_that_takes_too_long_is_ended_and_one_that_fails_is_heard(tmp_path: Path) -> None:

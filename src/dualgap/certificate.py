@@ -98,7 +98,8 @@ def certify(
         intercept = problem.best_intercept(scores, intercept)
         scores += intercept
     primal = problem.primal(scores, weights)
-    size = abs(primal) + _score_size(problem, scores)
+    of_scores, of_lengths = _score_sizes(problem, weights, scores)
+    size = abs(primal) + of_scores
     best: tuple[float, float, Vector] | None = None
     for candidate in (duals, None):
         if candidate is None:
@@ -112,7 +113,7 @@ def certify(
         if best is None or value > best[0]:
             best = (value, dual_size, feasible)
     assert best is not None
-    certificate = _certificate(problem, primal, best[0], size + best[1], _length_size(problem, weights, scores))
+    certificate = _certificate(problem, primal, best[0], size + best[1], of_lengths)
     return Judgement(certificate, weights, float(intercept), best[2], scores)
 
 
@@ -121,19 +122,23 @@ def _certificate(problem: Problem, primal: float, dual: float, size: float, most
     return Certificate(primal, dual, floor, floor + ROUNDING * most, 1e-12 * problem.baseline)
 
 
-def _score_size(problem: Problem, scores: Vector) -> float:
-    """How far a relative error in the scores moves P: the mean of |φ′(z)|·(|z| + |y|)."""
+def _score_sizes(problem: Problem, weights: Vector, scores: Vector) -> tuple[float, float]:
+    """How far a relative error in the scores moves P: the mean of |φ′(z)|·(|z| + |y|).
+
+    And where products x_j w_j cancel in a score, a bound on the mean of |φ′(z)|·‖x‖‖w‖.
+    """
     loss, labels = problem.loss, problem.labels
-    return problem.mean_of(
-        lambda c: np.abs(loss.dual_candidate(scores[c], labels[c])) * (np.abs(scores[c]) + np.abs(labels[c]))
-    )
 
+    def sizes(c: slice) -> NDArray[np.float64]:
+        slopes = np.abs(loss.dual_candidate(scores[c], labels[c]))
+        own = problem.weighted(slopes, c)
+        reach = np.abs(scores[c])
+        reach += np.abs(labels[c])
+        return np.array([own @ reach, own @ slopes])
 
-def _length_size(problem: Problem, weights: Vector, scores: Vector) -> float:
-    """The same where products x_j w_j cancel in a score: the mean of |φ′(z)|·‖x‖‖w‖."""
-    loss, labels, norms = problem.loss, problem.labels, problem.rows.squared_norms
-    mean = problem.mean_of(lambda c: np.abs(loss.dual_candidate(scores[c], labels[c])) * np.sqrt(norms[c]))
-    return mean * float(np.linalg.norm(weights))
+    moved, squared = problem.total_of(sizes) / problem.total_weight
+    lengths = problem.mean_squared_norm * float(weights @ weights)
+    return float(moved), float(np.sqrt(squared * lengths))
 
 
 def _suggested(problem: Problem, scores: Vector) -> Vector:

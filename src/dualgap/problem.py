@@ -24,6 +24,11 @@ Vector = NDArray[np.float64]
 
 # Rows are summed over in chunks, so that a formula's temporaries stay small beside the data.
 CHUNK = 1 << 14
+# A chunk takes about as long as waking a thread, so it takes this many of them to be worth one.
+FEWEST_CHUNKS = 4
+EVERY = slice(None)
+# Below this, squares of deviations may have lost their digits.
+TINY_SPREAD = 1e-200
 
 # ‖x‖²/(λS) beyond this leaves no room in float64 for the products that follow from it.
 LARGEST_CURVATURE = 1e280
@@ -115,7 +120,11 @@ class Problem:
         def total(c: slice) -> float:
             return float(values(c).sum() if self.sample_weight is None else self.sample_weight[c] @ values(c))
 
-        return sum(mapped(total, self.chunks())) / self.total_weight
+        return float(self.total_of(total)) / self.total_weight
+
+    def total_of(self, value: Callable[[slice], Any]) -> Any:
+        """The sum of what is found for each chunk."""
+        return sum(mapped(value, self.chunks(), FEWEST_CHUNKS))
 
     def each(self, values: Callable[[slice], Vector]) -> Vector:
         """v_i for all rows, computed chunk by chunk."""
@@ -124,13 +133,13 @@ class Problem:
         def fill(c: slice) -> None:
             out[c] = values(c)
 
-        for _ in mapped(fill, self.chunks()):
+        for _ in mapped(fill, self.chunks(), FEWEST_CHUNKS):
             pass
         return out
 
-    def weighted(self, duals: Vector) -> Vector:
-        """s_i α_i."""
-        return duals if self.sample_weight is None else self.sample_weight * duals
+    def weighted(self, duals: Vector, c: slice = EVERY) -> Vector:
+        """s_i α_i, for all rows or for the duals of a chunk."""
+        return duals if self.sample_weight is None else self.sample_weight[c] * duals
 
     def scores(self, weights: Vector, intercept: float = 0.0) -> Vector:
         """z_i = ⟨x_i, w⟩ + b."""
@@ -222,16 +231,21 @@ class Problem:
 def score(scores: Vector, labels: Vector, task: str, row_weights: Vector | None = None) -> float:
     """Accuracy (a score of 0 counts as −1) or R² of scores against labels."""
     if task == "classification":
-        return float(np.average(np.where(scores > 0, 1.0, -1.0) == labels, weights=row_weights))
-    deviations = labels - np.average(labels, weights=row_weights)
-    unit = float(np.abs(deviations).max())
-    if unit == 0.0:
-        return 1.0 if np.array_equal(scores, labels) else 0.0
-    # In units of the largest deviation neither square overflows before R² itself leaves float64's range.
-    with np.errstate(over="ignore"):
-        spread = float(np.average((deviations / unit) ** 2, weights=row_weights))
-        error = float(np.average(((labels - scores) / unit) ** 2, weights=row_weights))
+        return _mean((scores > 0.0) == (labels > 0.0), row_weights)
+    deviations, errors = labels - _mean(labels, row_weights), labels - scores
+    with np.errstate(over="ignore", under="ignore"):
+        spread, error = _mean(deviations * deviations, row_weights), _mean(errors * errors, row_weights)
+        if not (TINY_SPREAD < spread < np.inf):
+            # In units of the largest deviation neither square leaves float64's range before R² itself does.
+            unit = float(np.abs(deviations).max())
+            if unit == 0.0:
+                return 1.0 if np.array_equal(scores, labels) else 0.0
+            spread, error = (_mean(np.square(values / unit), row_weights) for values in (deviations, errors))
     return 1.0 - error / spread if spread > 0.0 else 0.0
+
+
+def _mean(values: NDArray[Any], row_weights: Vector | None) -> float:
+    return float(values.mean()) if row_weights is None else float(row_weights @ values) / float(row_weights.sum())
 
 
 def _build_loss(loss: str | Loss) -> Loss:

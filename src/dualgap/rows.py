@@ -19,11 +19,8 @@ Vector = NDArray[np.float64]
 
 # Rows are converted to float64 in blocks of about this many bytes: small against the data, large against the call.
 BLOCK_BYTES = 1 << 20
-# A product of a block with itself wants taller ones.
-GRAM_BLOCK_BYTES, GRAM_BLOCK_ROWS = 1 << 20, 256
 # Products with more than this many stored values are cut into parts of about that many, which threads may share.
 PART_VALUES = 1 << 20
-GRAM_PARTS = 8
 
 
 # Indices as SciPy holds them and as kernels see them.
@@ -53,15 +50,7 @@ class Rows:
         self.arrays = arrays
         self.count = count
         self.dimension = dimension
-        if squared_norms is not None:
-            self.squared_norms = squared_norms
-            return
-        self.squared_norms = self._squared_norms()
-        if not np.isfinite(self.squared_norms).all():
-            raise ValueError(
-                "X needs rows whose squared length is a finite float64, got values too large to square; "
-                "divide X by its largest absolute value"
-            )
+        self.squared_norms = self._squared_norms() if squared_norms is None else squared_norms
 
     @property
     def is_sparse(self) -> bool:
@@ -125,29 +114,28 @@ class Rows:
             (rows.stop - rows.start, self.dimension),
         )
 
-    def parts(self, most: int | None = None) -> list[slice]:
+    def parts(self) -> list[slice]:
         """Runs of rows to share between threads; they depend on the size alone, so that sums have the same bits."""
-        height = max(1, int(self.count * PART_VALUES / max(self.stored, 1)), -(-self.count // (most or self.count)))
-        return [slice(begin, min(begin + height, self.count)) for begin in range(0, self.count, height)]
+        return list(self.runs(slice(0, self.count), 8 * PART_VALUES))
 
-    def _blocks_of(self, part: slice, size: int = BLOCK_BYTES) -> Iterator[slice]:
-        """Shorter runs of a part, for data that must be converted or that a caller is about to copy."""
+    def runs(self, part: slice, size: int = BLOCK_BYTES) -> Iterator[slice]:
+        """Shorter runs of a part, of about so many bytes, for data that must be converted or that a caller is about to copy."""
         height = max(1, int(size * self.count / max(8 * self.stored, 1)))
         for begin in range(part.start, part.stop, height):
             yield slice(begin, min(begin + height, part.stop))
 
-    def _ready(self, part: slice) -> Iterator[slice]:
+    def ready(self, part: slice) -> Iterator[slice]:
         """The part itself where its rows are float64 in place, else runs short enough to convert."""
         a = self.arrays
         values = a.data if isinstance(a, SparseRows) else a.values
-        return iter((part,)) if values.dtype == np.float64 else self._blocks_of(part)
+        return iter((part,)) if values.dtype == np.float64 else self.runs(part)
 
     def scores(self, weights: Vector) -> Vector:
         """X w."""
         out = np.empty(self.count)
 
         def fill(part: slice) -> None:
-            for rows in self._ready(part):
+            for rows in self.ready(part):
                 out[rows] = self.block(rows) @ weights
 
         for _ in mapped(fill, self.parts()):
@@ -159,7 +147,7 @@ class Rows:
 
         def summed(part: slice) -> Vector:
             total = np.zeros(self.dimension)
-            for rows in self._ready(part):
+            for rows in self.ready(part):
                 total += _transposed(self.block(rows)) @ coefficients[rows]
             return total
 
@@ -174,42 +162,6 @@ class Rows:
             for columns, own in self.blocks(small=not self.is_sparse):
                 out[columns, rows] = own @ others
         return out
-
-    def weighted_gram(self, factors: Vector) -> Vector:
-        """Σ c_i x_i x_iᵀ over rows whose factor c_i ≥ 0 is not zero, in blocks: no copy of X."""
-        size = max(GRAM_BLOCK_BYTES, GRAM_BLOCK_ROWS * 8 * self.stored // self.count)
-        if not self.is_sparse and factors.min() == factors.max():
-            # All rows count alike, as with the squared loss: nothing needs scaling, and float64 rows no copy.
-            plain = _added(mapped(lambda part: self._plain_gram(part), self.parts(most=GRAM_PARTS)))
-            return plain * float(factors[0])
-
-        def summed(part: slice) -> Vector:
-            total = np.zeros((self.dimension, self.dimension))
-            for rows in self._blocks_of(part, size):
-                kept = np.flatnonzero(factors[rows])
-                if not kept.size:
-                    continue
-                roots, block = np.sqrt(factors[rows][kept]), self.block(rows)
-                block = block[kept] if kept.size < block.shape[0] else block
-                if self.is_sparse:
-                    data = block.data * np.repeat(roots, np.diff(block.indptr))
-                    block = _csr(data, block.indices, block.indptr, block.shape)
-                    total += (block.T @ block).toarray()
-                else:
-                    block = block * roots[:, None]
-                    total += block.T @ block
-            return total
-
-        # Few parts, because each brings a matrix.
-        return _added(mapped(summed, self.parts(most=GRAM_PARTS)))
-
-    def _plain_gram(self, part: slice) -> Vector:
-        """Σ x_i x_iᵀ over a part of dense rows."""
-        total = np.zeros((self.dimension, self.dimension))
-        for rows in self._ready(part):
-            block = self.block(rows)
-            total += block.T @ block
-        return total
 
     def _squared_norms(self) -> Vector:
         out = np.empty(self.count)
@@ -265,8 +217,7 @@ def as_rows(X: Any, name: str = "X") -> Rows:
         )
     _refuse_empty(values.shape, name)
     values = np.ascontiguousarray(values, dtype=_float_type(values.dtype, name))
-    _refuse_not_finite(values, name)
-    return Rows(DenseRows(values), *values.shape)
+    return _finite(Rows(DenseRows(values), *values.shape), values, name)
 
 
 def _dense(X: Any, name: str) -> NDArray[Any]:
@@ -297,12 +248,16 @@ def _refuse_empty(shape: tuple[int, ...], name: str) -> None:
         )
 
 
-def _refuse_not_finite(values: NDArray[Any], name: str) -> None:
-    # The sum is finite whenever all values are (short of an overflow), and costs no temporary.
-    with np.errstate(over="ignore", invalid="ignore"):
-        suspicious = not np.isfinite(values.sum(dtype=np.float64))
-    if suspicious and not np.isfinite(values).all():
+def _finite(rows: Rows, values: NDArray[Any], name: str) -> Rows:
+    """The rows, if their squared lengths are finite: those see every value, so no other pass has to."""
+    if np.isfinite(rows.squared_norms).all():
+        return rows
+    if not np.isfinite(values).all():
         raise ValueError(f"{name} needs finite numbers, got NaN or infinity; impute or drop the rows that hold them")
+    raise ValueError(
+        f"{name} needs rows whose squared length is a finite float64, got values too large to square; "
+        f"divide {name} by its largest absolute value"
+    )
 
 
 def _sparse_rows(X: Any, name: str) -> Rows:
@@ -325,8 +280,8 @@ def _sparse_rows(X: Any, name: str) -> Rows:
         matrix = matrix.copy()
         matrix.sum_duplicates()
         data, indices, indptr = matrix.data, matrix.indices, matrix.indptr
-    _refuse_not_finite(data, name)
-    return Rows(SparseRows(data, indices.view(UNSIGNED[indices.dtype]), indptr.view(UNSIGNED[indptr.dtype])), *shape)
+    arrays = SparseRows(data, indices.view(UNSIGNED[indices.dtype]), indptr.view(UNSIGNED[indptr.dtype]))
+    return _finite(Rows(arrays, *shape), data, name)
 
 
 def _refuse_malformed(X: Any, name: str) -> None:

@@ -50,12 +50,12 @@ def _value(text: str) -> Any:
 
 def build(spec: object, table: Mapping[str, type[T]], kind: str) -> T:
     """The object a spec, a class or an object of `table` stands for; anything else is refused with what exists."""
-    classes = tuple(table.values())
-    if isinstance(spec, classes):
-        return spec
-    if isinstance(spec, type) and issubclass(spec, classes):
-        return spec()
     if not isinstance(spec, str):
+        classes = tuple(table.values())
+        if isinstance(spec, classes):
+            return spec
+        if isinstance(spec, type) and issubclass(spec, classes):
+            return spec()
         raise TypeError(
             f"a {kind} is a name, a spec or an object of dualgap, got {type(spec).__name__}; try {next(iter(table))!r}"
         )

@@ -58,7 +58,10 @@ def working_now() -> int:
     return 1 if pool is None else pool._max_workers
 
 
-def mapped(function: Callable[[Piece], Out], pieces: Sequence[Piece]) -> Iterator[Out]:
-    """function(piece) for every piece, in order; a worker that maps again does so by itself, and so does a lone piece."""
+def mapped(function: Callable[[Piece], Out], pieces: Sequence[Piece], fewest: int = 2) -> Iterator[Out]:
+    """function(piece) for every piece, in order; a worker that maps again does so by itself.
+
+    Fewer pieces than `fewest` are not worth a thread.
+    """
     pool = _pool.get()
-    return map(function, pieces) if pool is None or len(pieces) == 1 else pool.map(function, pieces)
+    return map(function, pieces) if pool is None or len(pieces) < fewest else pool.map(function, pieces)

@@ -1,6 +1,8 @@
-"""Products with a stretch of rows: X v, Xᵀ c, and Xᵀ B X v, the part of a Hessian that the rows make."""
+"""Products with a stretch of rows: X v, Xᵀ c, Xᵀ B X v, the part of a Hessian that the rows make, and Xᵀ C X itself."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from dualgap.kernels.compile import kernel
 from dualgap.kernels.rows import add_to, dot
@@ -34,3 +36,19 @@ def curve_rows(rows, begin, end, bends, vector, shift, moves, out):
             move = dot(rows, i, vector) + shift
             moves[i] = move
             add_to(rows, i, bend * move, out)
+
+
+@kernel
+def square_rows(rows, begin, end, factors, out):
+    """The lower triangle of out += Σ c_i x_i x_iᵀ over sparse rows begin ≤ i < end, whose indices rise in every row."""
+    data, indices, indptr = rows.data, rows.indices, rows.indptr
+    for i in range(begin, end):
+        factor = factors[i]
+        if factor == 0.0:
+            continue
+        first = np.uint64(indptr[i])
+        for p in range(first, np.uint64(indptr[i + np.uint64(1)])):
+            scale = factor * data[p]
+            target = out[np.uint64(indices[p])]
+            for q in range(first, p + np.uint64(1)):
+                target[np.uint64(indices[q])] += scale * data[q]

@@ -27,6 +27,8 @@ DOMINANT = 0.3
 # What a Newton run costs, in epochs of dual steps: so many a column for its matrices, and for its passes.
 OF_MATRICES, OF_PASSES = 0.2, 10.0
 SAMPLED = 1000
+# How far back a record must be, as a part of the epochs so far, to say how quickly the gap falls.
+LATELY = 0.75
 
 
 @dataclass(frozen=True)
@@ -73,11 +75,13 @@ def _largest_column(problem: Problem) -> float:
 
 
 def _epochs_left(records: Sequence[Record], tol: float) -> float:
-    """Epochs until the relative gap is tol, if it goes on falling as between the last two records."""
+    """Epochs until the relative gap is tol, if it goes on falling as it did lately."""
     if not records:
         return 0.0
     last = records[-1]
-    epoch, gap = (records[-2].epoch, records[-2].relative_gap) if len(records) > 1 else (0.0, 1.0)
+    # The gap of dual steps goes up and down, so the record to compare with lies some way back; at epoch 0 it is 1.
+    earlier = [record for record in records if record.epoch <= LATELY * last.epoch]
+    epoch, gap = (earlier[-1].epoch, earlier[-1].relative_gap) if earlier else (0.0, 1.0)
     if not 0.0 < last.relative_gap < gap or last.epoch <= epoch:
         return 0.0 if last.relative_gap == 0.0 else inf
     if last.relative_gap <= tol:

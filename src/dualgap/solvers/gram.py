@@ -1,0 +1,89 @@
+"""Σ c_i x_i x_iᵀ over the rows: dense ones by BLAS in blocks, sparse ones by a kernel; on threads, and no copy of X."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dualgap.rows import Rows
+from dualgap.solvers.base import Vector
+from dualgap.threads import mapped
+
+# Scaled copies of dense rows are this many bytes, and at least so many rows, at a time.
+BLOCK_BYTES, BLOCK_ROWS = 1 << 20, 256
+# Threads share the work where it is more than this many products; each part brings a matrix, so they are few.
+PART_PRODUCTS, MOST_PARTS = 1 << 22, 8
+
+Matrix = NDArray[np.float64]
+
+
+def weighted_gram(rows: Rows, factors: Vector) -> Matrix:
+    """Σ c_i x_i x_iᵀ over the rows whose factor c_i ≥ 0 is not zero."""
+    if rows.is_sparse:
+        return _mirrored(_added(rows, lambda part, out: _add_sparse(rows, part, factors, out)))
+    if factors.min() == factors.max():
+        # All rows count alike, as with the squared loss: nothing needs scaling, and float64 rows no copy.
+        return _added(rows, lambda part, out: _add_plain(rows, part, out)) * float(factors[0])
+    return _added(rows, lambda part, out: _add_scaled(rows, part, factors, out))
+
+
+def compile_for(rows: Rows, nothing: Vector) -> None:
+    """Compile what sparse rows of this kind need, over none of them; `nothing` is a zero a row."""
+    _add_sparse(rows, slice(0, 0), nothing, np.zeros((rows.dimension, rows.dimension)))
+
+
+def _parts(rows: Rows) -> list[slice]:
+    """Runs of rows to share between threads; they depend on the size alone, so that sums have the same bits."""
+    products = rows.stored * rows.stored // rows.count if rows.is_sparse else rows.stored * rows.dimension
+    pieces = min(max(1, products // PART_PRODUCTS), MOST_PARTS, rows.count)
+    ends = [rows.count * k // pieces for k in range(pieces + 1)]
+    return [slice(begin, end) for begin, end in pairwise(ends)]
+
+
+def _added(rows: Rows, add: Any) -> Matrix:
+    """The sum over the parts of what `add` makes of each, in their order."""
+
+    def made(part: slice) -> Matrix:
+        out = np.zeros((rows.dimension, rows.dimension))
+        add(part, out)
+        return out
+
+    parts = mapped(made, _parts(rows))
+    total = next(parts)
+    for other in parts:
+        total += other
+    return total
+
+
+def _add_plain(rows: Rows, part: slice, out: Matrix) -> None:
+    for run in rows.ready(part):
+        block = rows.block(run)
+        out += block.T @ block
+
+
+def _add_scaled(rows: Rows, part: slice, factors: Vector, out: Matrix) -> None:
+    size = max(BLOCK_BYTES, BLOCK_ROWS * 8 * rows.dimension)
+    for run in rows.runs(part, size):
+        kept = np.flatnonzero(factors[run])
+        if not kept.size:
+            continue
+        roots, block = np.sqrt(factors[run][kept]), rows.block(run)
+        block = (block[kept] if kept.size < block.shape[0] else block) * roots[:, None]
+        out += block.T @ block
+
+
+def _add_sparse(rows: Rows, part: slice, factors: Vector, out: Matrix) -> None:
+    # Imported only where it is used: dense problems need no compiler.
+    from dualgap import kernels
+
+    kernels.products.square_rows(rows.arrays, np.uint64(part.start), np.uint64(part.stop), factors, out)
+
+
+def _mirrored(lower: Matrix) -> Matrix:
+    """The symmetric matrix whose lower triangle is given; the other one is zero."""
+    upper = lower.T.copy()
+    np.fill_diagonal(upper, 0.0)
+    return lower + upper

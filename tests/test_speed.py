@@ -247,7 +247,7 @@ def test_a_scan_and_a_duel_in_processes_go_on_where_they_were(tmp_path: Path) ->
         assert fought[(HINGE, goal, tables.OURS)]["reached"] == "True"
         assert fought[(HINGE, goal, "scikit-learn LinearSVC")]["reached"] == "True"
         assert fought[(HINGE, goal, tables.OURS)]["seconds"] == methods[(HINGE, goal, "auto")]["seconds"]
-        assert {solver for _, at, solver in methods if at == goal} == {"auto", "newton", "sdca"}
+        assert {solver for _, at, solver in methods if at == goal} == {"auto", "newton", "sdca(shrinking=true)"}
 
 
 def test_a_child_that_takes_too_long_is_ended_and_one_that_fails_is_heard(tmp_path: Path) -> None:

@@ -18,14 +18,11 @@ from dualgap.losses import LOSSES, Loss
 from dualgap.minimize import between_kinks, slope_root
 from dualgap.rows import Rows, as_rows
 from dualgap.spec import build
-from dualgap.threads import mapped
 
 Vector = NDArray[np.float64]
 
 # Rows are summed over in chunks, so that a formula's temporaries stay small beside the data.
 CHUNK = 1 << 14
-# A chunk takes about as long as waking a thread, so it takes this many of them to be worth one.
-FEWEST_CHUNKS = 4
 EVERY = slice(None)
 # Below this, squares of deviations may have lost their digits.
 TINY_SPREAD = 1e-200
@@ -35,7 +32,10 @@ LARGEST_CURVATURE = 1e280
 
 
 def chunks(count: int) -> list[slice]:
-    """Slices that cover so many rows; threads may share them."""
+    """Slices that cover so many rows.
+
+    No threads share them: an operation on one takes microseconds, as long as two threads take to change places.
+    """
     return [slice(begin, min(begin + CHUNK, count)) for begin in range(0, count, CHUNK)]
 
 
@@ -124,17 +124,13 @@ class Problem:
 
     def total_of(self, value: Callable[[slice], Any]) -> Any:
         """The sum of what is found for each chunk."""
-        return sum(mapped(value, self.chunks(), FEWEST_CHUNKS))
+        return sum(map(value, self.chunks()))
 
     def each(self, values: Callable[[slice], Vector]) -> Vector:
         """v_i for all rows, computed chunk by chunk."""
         out = np.empty(self.rows.count)
-
-        def fill(c: slice) -> None:
+        for c in self.chunks():
             out[c] = values(c)
-
-        for _ in mapped(fill, self.chunks(), FEWEST_CHUNKS):
-            pass
         return out
 
     def weighted(self, duals: Vector, c: slice = EVERY) -> Vector:

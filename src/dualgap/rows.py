@@ -20,7 +20,7 @@ Vector = NDArray[np.float64]
 # Rows are converted to float64 in blocks of about this many bytes: small against the data, large against the call.
 BLOCK_BYTES = 1 << 20
 # Products with more than this many stored values are cut into parts of about that many, which threads may share.
-PART_VALUES = 1 << 20
+PART_VALUES = 1 << 19
 
 
 # Indices as SciPy holds them and as kernels see them.

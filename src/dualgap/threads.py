@@ -44,7 +44,8 @@ def working(n_jobs: int | None) -> Iterator[None]:
         if count == 1:
             yield
             return
-        with ThreadPoolExecutor(count, thread_name_prefix="dualgap") as pool:
+        # The thread that asks works too.
+        with ThreadPoolExecutor(count - 1, thread_name_prefix="dualgap") as pool:
             token = _pool.set(pool)
             try:
                 yield
@@ -55,13 +56,28 @@ def working(n_jobs: int | None) -> Iterator[None]:
 def working_now() -> int:
     """How many threads `mapped` uses here."""
     pool = _pool.get()
-    return 1 if pool is None else pool._max_workers
+    return 1 if pool is None else 1 + pool._max_workers
 
 
-def mapped(function: Callable[[Piece], Out], pieces: Sequence[Piece], fewest: int = 2) -> Iterator[Out]:
-    """function(piece) for every piece, in order; a worker that maps again does so by itself.
-
-    Fewer pieces than `fewest` are not worth a thread.
-    """
+def mapped(function: Callable[[Piece], Out], pieces: Sequence[Piece]) -> Iterator[Out]:
+    """function(piece) for every piece, in order; within a piece nothing is mapped over threads again."""
     pool = _pool.get()
-    return map(function, pieces) if pool is None or len(pieces) < fewest else pool.map(function, pieces)
+    if pool is None or len(pieces) == 1:
+        return map(function, pieces)
+    results: list[Any] = [None] * len(pieces)
+    # One task for each thread, which takes the next piece when it is done with one: a task for each piece costs too much.
+    waiting = iter(range(len(pieces)))
+
+    def work() -> None:
+        for number in waiting:
+            results[number] = function(pieces[number])
+
+    tasks = [pool.submit(work) for _ in range(min(pool._max_workers, len(pieces) - 1))]
+    token = _pool.set(None)
+    try:
+        work()
+    finally:
+        _pool.reset(token)
+        for task in tasks:
+            task.result()
+    return iter(results)

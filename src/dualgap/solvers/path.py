@@ -19,12 +19,11 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from dualgap.losses import Loss
-from dualgap.problem import FEWEST_CHUNKS, chunks
+from dualgap.problem import chunks
 from dualgap.rows import Rows
 from dualgap.solvers.base import Vector
 from dualgap.solvers.gram import weighted_gram
 from dualgap.solvers.pieces import Piece
-from dualgap.threads import mapped
 
 # A step along a direction is long enough once the slope there is below this part of the slope at its start.
 SLOPE_LEFT = 0.1
@@ -88,23 +87,19 @@ def gap_parts(piece: Piece, terms: Terms, it: Iterate) -> tuple[float, float]:
         z, duals, labels = it.scores[c] + it.intercept, it.duals[c], piece.labels[c]
         return float(piece.shares[c] @ (loss.value(z, labels) - loss.negative_conjugate(duals, labels) + duals * z))
 
-    return max(sum(mapped(excess, chunks(it.duals.size), FEWEST_CHUNKS)), 0.0), of_gradient
+    return max(sum(map(excess, chunks(it.duals.size))), 0.0), of_gradient
 
 
 def _slopes(
     loss: Loss, labels: Vector, scores: Vector, intercept: float, t: float = 0.0, along: Vector | None = None
 ) -> tuple[Vector, Vector]:
-    """−φ′ and φ″ at the scores plus b, moved by t along a direction; in chunks that threads may share."""
+    """−φ′ and φ″ at the scores plus b, moved by t along a direction; in chunks, so that temporaries stay small."""
     duals, bends = np.empty(scores.size), np.empty(scores.size)
-
-    def fill(c: slice) -> None:
+    for c in chunks(scores.size):
         z = scores[c] + intercept
         if along is not None:
             z += t * along[c]
         duals[c], bends[c] = loss.slopes(z, labels[c])
-
-    for _ in mapped(fill, chunks(scores.size), FEWEST_CHUNKS):
-        pass
     return duals, bends
 
 

@@ -17,7 +17,7 @@ from dualgap.rows import Rows
 from dualgap.solvers.base import Vector
 
 # A sample holds at least so many rows a column, and is followed by one so many times as large.
-SAMPLED_ROWS, ENLARGED = 24, 16
+SAMPLED_ROWS, ENLARGED, OF_SMOOTH = 24, 16, 0.3
 # A piece holds at least so many rows and so many a column; rows sampled or left out must be worth the detour.
 FEWEST, FEWEST_A_COLUMN = 256, 4
 WORTHWHILE = 2000
@@ -48,7 +48,9 @@ def whole(problem: Problem) -> Piece:
 def samples(problem: Problem) -> list[int]:
     """The strides of growing samples to start on, the last smaller than all rows; empty where all rows are few."""
     count, stride = problem.rows.count, ENLARGED
-    fewest = max(WORTHWHILE, SAMPLED_ROWS * problem.rows.dimension)
+    # A smooth loss forgives a rough start; on the way along γ it costs more to mend than it saved.
+    part = 1.0 if problem.loss.has_kink else OF_SMOOTH
+    fewest = int(part * max(WORTHWHILE, SAMPLED_ROWS * problem.rows.dimension))
     strides: list[int] = []
     if count >= 2 * fewest and count < ENLARGED * fewest:
         return [count // fewest]

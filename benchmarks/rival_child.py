@@ -194,6 +194,8 @@ class Timed:
         if len(self.seconds) >= (REPEATS if self.seconds and self.median > TINY_SECONDS else TINY_REPEATS):
             return
         time.sleep(SETTLE)
+        if not self.seconds or self.median < TINY_SECONDS:
+            self.fit()  # so that a tiny one finds its own code and data in the caches, not those of the last contender
         one, self.reached, self.words = self.fit()
         self.seconds.append(one)
 

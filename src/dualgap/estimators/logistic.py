@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_expit
 
 from dualgap.estimators.base import Vector
 from dualgap.estimators.canonical import Gathered
 from dualgap.estimators.classifiers import LinearClassifier
 from dualgap.estimators.softmax import fit_softmax, has_softmax
 from dualgap.losses import Logistic, Loss
+from dualgap.losses.chances import chances, log_chances
 
 
 class LogisticRegression(LinearClassifier):
@@ -145,11 +144,7 @@ class LogisticRegression(LinearClassifier):
         logarithms : ndarray of shape (n_samples, n_classes)
             In the order of `classes_`.
         """
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.column_stack([log_expit(-scores), log_expit(scores)])
-        shifted = scores - scores.max(axis=1, keepdims=True)
-        return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+        return log_chances(self.decision_function(X))
 
     def predict_proba(self, X: Any) -> Vector:
         """Probabilities of the classes.
@@ -164,7 +159,7 @@ class LogisticRegression(LinearClassifier):
         probabilities : ndarray of shape (n_samples, n_classes)
             In the order of `classes_`; each row sums to 1.
         """
-        return np.exp(self.predict_log_proba(X))
+        return chances(self.decision_function(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

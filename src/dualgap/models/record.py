@@ -15,6 +15,7 @@ import dualgap
 from dualgap.certificate import Certificate
 from dualgap.datasets.columns import matched
 from dualgap.losses import LOSSES, Logistic, Loss
+from dualgap.losses.chances import chances
 from dualgap.models.digests import DataDigest, digest
 from dualgap.multinomial.problem import MultinomialProblem
 from dualgap.multinomial.run import MultinomialResult
@@ -156,11 +157,7 @@ class Model:
         """The probability of each class, rows × classes, for a logistic model."""
         if not self.has_probabilities:
             raise ValueError(f"probabilities need a logistic model, got {self.loss}; its scores only order the classes")
-        from scipy.special import expit, softmax
-
-        if self.kind == BINARY:
-            return np.column_stack([expit(-scores), expit(scores)])
-        return np.asarray(softmax(scores, axis=1), dtype=np.float64)
+        return chances(scores)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to one file, which `dualgap.load` reads; an older file of that name is replaced."""

@@ -1,4 +1,4 @@
-"""The optimum of a problem from cvxpy, which shares nothing with dualgap: the reference for certificates."""
+"""The optimum of a problem, and where it lies, from cvxpy, which shares nothing with dualgap: the reference for certificates."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def losses_of(name: str, options: dict[str, float], scores, labels):
     }[name]()
 
 
-def optimum(problem: Problem) -> float:
-    """P* by Clarabel, an interior-point solver."""
+def solved(problem: Problem) -> tuple[float, np.ndarray, float]:
+    """P*, and the weights and the intercept that reach it, by Clarabel, an interior-point solver."""
     X = np.vstack([block.toarray() if hasattr(block, "toarray") else block for _, block in problem.rows.blocks()])
     weights, intercept = cp.Variable(X.shape[1]), cp.Variable()
     scores = X @ weights + (intercept if problem.intercept else 0)
@@ -40,4 +40,9 @@ def optimum(problem: Problem) -> float:
     program = cp.Problem(cp.Minimize(loss + problem.strength / 2 * cp.sum_squares(weights)))
     program.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
     assert program.status in ("optimal", "optimal_inaccurate"), program.status
-    return float(program.value)
+    return float(program.value), weights.value, float(intercept.value) if problem.intercept else 0.0
+
+
+def optimum(problem: Problem) -> float:
+    """P* alone."""
+    return solved(problem)[0]

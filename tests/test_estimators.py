@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn import linear_model, svm
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
@@ -15,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 import dualgap as dg
+from independent import solved
 
 ESTIMATORS = (dg.LinearSVC, dg.LogisticRegression, dg.LinearSVR, dg.Ridge, dg.QuantileRegressor)
 every_estimator = pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
@@ -96,7 +98,7 @@ def test_ridge_is_scikit_learns(targets: int, fit_intercept: bool) -> None:
     X, y = diabetes()
     if targets > 1:
         y = np.column_stack([y * (k + 1) + k for k in range(targets)])
-    alpha = 2.0 if targets == 1 else [0.5, 2.0, 7.0]
+    alpha = 2.0 if targets == 1 else np.array([0.5, 2.0, 7.0])
     weights = weights_for(X)[: X.shape[0]]
     theirs = linear_model.Ridge(alpha, fit_intercept=fit_intercept).fit(X, y, sample_weight=weights)
     ours = dg.Ridge(alpha, fit_intercept=fit_intercept, n_jobs=2).fit(X, y, sample_weight=weights)
@@ -105,6 +107,24 @@ def test_ridge_is_scikit_learns(targets: int, fit_intercept: bool) -> None:
     assert ours.predict(X).shape == theirs.predict(X).shape
     if targets > 1:
         assert [status.name for status in ours.status_] == ["CERTIFIED"] * targets
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix, sp.csc_array], ids=lambda form: form.__name__)
+@pytest.mark.parametrize("shape", [(300, 20), (40, 300)], ids=["tall", "wide"])
+def test_ridge_has_scikit_learns_coefficients(
+    shape: tuple[int, int], form: Callable[[Any], Any], is_weighted: bool, fit_intercept: bool
+) -> None:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=shape) * (rng.random(shape) < 0.3) * np.geomspace(0.1, 10.0, shape[1])
+    y = X @ rng.normal(size=shape[1]) + rng.normal(size=shape[0]) + 4.0
+    weights = weights_for(y) if is_weighted else None
+    # scikit-learn's exact solvers take dense rows only, where the intercept is free.
+    theirs = linear_model.Ridge(0.7, fit_intercept=fit_intercept, solver="cholesky").fit(X, y, sample_weight=weights)
+    ours = dg.Ridge(0.7, fit_intercept=fit_intercept).fit(form(X), y, sample_weight=weights)
+    assert np.linalg.norm(ours.coef_ - theirs.coef_) <= 1e-8 * np.linalg.norm(theirs.coef_)
+    assert ours.intercept_ == pytest.approx(theirs.intercept_, rel=1e-8)
 
 
 @pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
@@ -119,16 +139,20 @@ def test_linear_svr_is_scikit_learns(loss: str) -> None:
     assert dg.LinearSVR().fit(X, y).intercept_.shape == svm.LinearSVR(max_iter=10_000).fit(X, y).intercept_.shape
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("is_weighted", [False, True])
 @pytest.mark.parametrize("quantile", [0.1, 0.5, 0.8])
-def test_quantile_regressor_reaches_the_l2_optimum(quantile: float) -> None:
+def test_quantile_regressor_reaches_the_l2_optimum(quantile: float, is_weighted: bool, fit_intercept: bool) -> None:
     X, y = diabetes()
-    w, b = cp.Variable(X.shape[1]), cp.Variable()
-    residuals = y - X @ w - b
-    loss = cp.sum(cp.maximum(quantile * residuals, (quantile - 1) * residuals)) / y.size
-    best = cp.Problem(cp.Minimize(loss + 0.5 * 0.01 * cp.sum_squares(w))).solve(solver="CLARABEL")
-    ours = dg.QuantileRegressor(quantile=quantile, alpha=0.01, tol=1e-8).fit(X, y)
-    assert ours.certificate_.primal == pytest.approx(best, rel=1e-6)
-    assert abs(np.mean(y <= ours.predict(X)) - quantile) < 0.03
+    weights = weights_for(y) if is_weighted else None
+    problem = dg.Problem(X, y, dg.Quantile(tau=quantile), 0.01, weights, fit_intercept)
+    _, best, intercept = solved(problem)
+    ours = dg.QuantileRegressor(quantile=quantile, alpha=0.01, fit_intercept=fit_intercept, tol=1e-8)
+    ours.fit(X, y, sample_weight=weights)
+    reached = problem.primal(problem.scores(ours.coef_, float(ours.intercept_)), ours.coef_)
+    assert reached == pytest.approx(problem.primal(problem.scores(best, intercept), best), rel=1e-6)
+    if fit_intercept:
+        assert abs(np.average(y <= ours.predict(X), weights=weights) - quantile) < 0.03
 
 
 @every_estimator

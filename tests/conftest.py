@@ -1,7 +1,8 @@
 """What every test shares: a kernel cache of its own, the folder of real data, and repeatable property tests.
 
 Numba's cache does not notice an edit in another file than the cached function's, so the folder is named after a hash of
-all kernels: an edit anywhere in them starts an empty one.
+all kernels: an edit anywhere in them starts an empty one. Numba's version is in the name too: two versions that shared a
+folder would each throw away what the other compiled.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import hashlib
 import os
 import sys
 import tempfile
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -28,7 +30,7 @@ def kernel_hash() -> str:
 
 # Numba reads the variable once, when it is imported.
 assert "numba" not in sys.modules, "numba was imported before tests/conftest.py could choose its cache folder"
-os.environ["NUMBA_CACHE_DIR"] = str(Path(tempfile.gettempdir()) / f"dualgap-kernels-{kernel_hash()}")
+os.environ["NUMBA_CACHE_DIR"] = str(Path(tempfile.gettempdir()) / f"dualgap-kernels-{version('numba')}-{kernel_hash()}")
 
 # Helpers that assert explain themselves like tests do.
 pytest.register_assert_rewrite("driving", "reference")

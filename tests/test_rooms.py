@@ -90,6 +90,31 @@ def test_a_module_starts_with_what_it_is(path: Path) -> None:
     assert said, f"{path}:1: a module starts with a docstring"
 
 
+def private_names(text: str) -> list[str]:
+    """Names with a leading underscore that a module takes from another module of dualgap."""
+    tree, found, modules = ast.parse(text), [], set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "dualgap":
+            modules.update(name.asname or name.name for name in node.names if name.name.islower())
+            found += [name.name for name in node.names if name.name.startswith("_")]
+    for node in ast.walk(tree):
+        of_module = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules
+        if of_module and node.attr.startswith("_") and not node.attr.startswith("__"):
+            found.append(f"{node.value.id}.{node.attr}")
+    return found
+
+
+@every_module
+def test_a_private_name_stays_in_its_module(path: Path) -> None:
+    found = private_names(path.read_text(encoding="utf-8"))
+    assert not found, f"{path} takes {', '.join(found)} from another module; a name that others use has no underscore"
+
+
+def test_private_names_are_found() -> None:
+    text = "from dualgap.a import _b, c\nfrom os import _exit\nc._d(), c.e(), self._f, c.__doc__\n"
+    assert private_names(text) == ["_b", "c._d"]
+
+
 @pytest.mark.parametrize("path", PAGES, ids=name_of)
 def test_a_file_is_no_longer_than_a_reader(path: Path) -> None:
     count = len(path.read_text(encoding="utf-8").splitlines())

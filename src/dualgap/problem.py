@@ -52,10 +52,10 @@ class Problem:
         intercept: bool = False,
     ) -> None:
         self.loss: Loss = _build_loss(loss)
-        self.strength = _checked_strength(strength)
+        self.strength = checked_strength(strength)
         self.intercept = bool(intercept)
         self.rows: Rows = as_rows(X)
-        self.sample_weight = _checked_weights(sample_weight, self.rows.count)
+        self.sample_weight = checked_weights(sample_weight, self.rows.count)
         self.total_weight = float(self.rows.count if self.sample_weight is None else self.sample_weight.sum())
         self.classes: NDArray[Any] | None = None
         if self.loss.task == "classification":
@@ -208,7 +208,7 @@ class Problem:
         """Labels −1/+1 (or real targets) of other rows, such as a test part."""
         if self.classes is None:
             return _real_targets(y, None)
-        values = _column(y)
+        values = as_column(y)
         labels = np.where(values == self.classes[1], 1.0, -1.0)
         if not np.isin(values, self.classes).all():
             raise ValueError(
@@ -248,7 +248,7 @@ def _build_loss(loss: str | Loss) -> Loss:
     return loss if isinstance(loss, Loss) else build(loss, LOSSES, "loss")
 
 
-def _checked_strength(strength: float) -> float:
+def checked_strength(strength: float) -> float:
     try:
         value = float(strength)
     except (TypeError, ValueError):
@@ -258,7 +258,7 @@ def _checked_strength(strength: float) -> float:
     return value
 
 
-def _column(y: ArrayLike) -> NDArray[Any]:
+def as_column(y: ArrayLike) -> NDArray[Any]:
     values = np.asarray(y)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
@@ -267,7 +267,7 @@ def _column(y: ArrayLike) -> NDArray[Any]:
     return values
 
 
-def _same_length(values: NDArray[Any], count: int | None, name: str) -> None:
+def check_length(values: NDArray[Any], count: int | None, name: str) -> None:
     if count is not None and values.size != count:
         raise ValueError(
             f"{name} needs one value a row ({count}), got {values.size}; check that X and {name} belong together"
@@ -275,8 +275,8 @@ def _same_length(values: NDArray[Any], count: int | None, name: str) -> None:
 
 
 def _real_targets(y: ArrayLike, count: int | None) -> Vector:
-    values = _column(y)
-    _same_length(values, count, "y")
+    values = as_column(y)
+    check_length(values, count, "y")
     if values.dtype.kind == "c":
         raise ValueError("y needs real numbers, got complex ones; pass the real part")
     try:
@@ -292,8 +292,8 @@ def _real_targets(y: ArrayLike, count: int | None) -> Vector:
 
 def _two_classes(y: ArrayLike, count: int, weights: Vector | None) -> tuple[Vector, NDArray[Any]]:
     """Labels −1/+1, the larger of the two values being +1, and the two values."""
-    values = _column(y)
-    _same_length(values, count, "y")
+    values = as_column(y)
+    check_length(values, count, "y")
     if values.dtype.kind == "c":
         raise ValueError("y needs labels of two values, got complex numbers; encode them first")
     if values.dtype.kind == "f" and not np.isfinite(values).all():
@@ -317,14 +317,14 @@ def _two_classes(y: ArrayLike, count: int, weights: Vector | None) -> tuple[Vect
     return np.where(values == classes[1], 1.0, -1.0), classes
 
 
-def _checked_weights(weights: ArrayLike | None, count: int) -> Vector | None:
+def checked_weights(weights: ArrayLike | None, count: int) -> Vector | None:
     if weights is None:
         return None
     values = np.asarray(weights, dtype=np.float64)
     values = np.full(count, float(values)) if values.ndim == 0 else np.ascontiguousarray(values)
     if values.ndim != 1:
         raise ValueError(f"sample_weight needs one dimension, got shape {values.shape}; pass one weight a row")
-    _same_length(values, count, "sample_weight")
+    check_length(values, count, "sample_weight")
     if not np.isfinite(values).all() or (values < 0).any():
         raise ValueError(
             "sample_weight needs finite numbers ≥ 0, got others; drop rows instead of weighting them negatively"

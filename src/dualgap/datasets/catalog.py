@@ -38,7 +38,7 @@ def load(text: str, target: str | int | None = None, positive: Sequence[str] = (
 
     `target` names the target column of a csv file; the labels in `positive` are set against the rest.
     """
-    source = _source(text)
+    source = source_of(text)
     if source is None:
         dataset = read(Path(text), target)
     elif target is not None:
@@ -50,11 +50,11 @@ def load(text: str, target: str | int | None = None, positive: Sequence[str] = (
 
 def title(text: str) -> str:
     """The shortest text that means the same data: the canonical spec, or the path as it was given."""
-    source = _source(text)
+    source = source_of(text)
     return text if source is None else spec.text_of(source)
 
 
-def _source(text: str) -> Source | None:
+def source_of(text: str) -> Source | None:
     """The table's entry that `text` means, None where it means a file, else a refusal with the nearest name."""
     if not text.strip():
         raise ValueError(f"a data set needs a name; there are: {', '.join(DATASETS)}, or a file")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dualgap.datasets import readers, tables
-from dualgap.datasets.catalog import _source, load
+from dualgap.datasets.catalog import load, source_of
 
 SHOWN = 4
 
@@ -53,8 +53,8 @@ def read_rows(text: str, wanted: Sequence[str] | None, width: int, target: str |
     Columns without names go by place: all but the target where there is one more of them than the model has.
     """
     path = Path(text)
-    is_file = _source(text) is None and path.is_file()
-    kind = readers._kind(path) if is_file else ""
+    is_file = source_of(text) is None and path.is_file()
+    kind = readers.kind_of(path) if is_file else ""
     if kind in readers.TABLES:
         return _table(path, wanted, width, target)
     if kind == ".npz":
@@ -79,7 +79,7 @@ def _archive(path: Path) -> tuple[Any, tuple[str, ...] | None]:
     with np.load(path, allow_pickle=False) as archive:
         parts = {name: archive[name] for name in archive.files}
     count = parts["X"].shape[0] if "X" in parts else int(parts["shape"][0])
-    X, _ = readers._part(path, parts | {"y": np.zeros(count)}, "")
+    X, _ = readers.part_of(path, parts | {"y": np.zeros(count)}, "")
     return X, tuple(map(str, parts["feature_names"])) if "feature_names" in parts else None
 
 
@@ -102,22 +102,22 @@ def _table(path: Path, wanted: Sequence[str] | None, width: int, target: str | N
         raise ValueError(f"{path.name} is empty")
     delimiter = max(tables.DELIMITERS, key=first.count)
     cells = [cell.strip() for cell in next(csv.reader([first], delimiter=delimiter))]
-    header = tables._is_header(cells)
+    header = tables.is_header(cells)
     names = cells if header else [str(place) for place in range(len(cells))]
     order = places(names, wanted) if header and wanted is not None else None
     if order is None:
         order = _by_place(path.name, names, header, width, target)
     # The last wanted column stands in for the target, which a table has and these rows do not need.
-    layout = tables._Layout(delimiter, names, header, order[:-1], order[-1])
+    layout = tables.Layout(delimiter, names, header, order[:-1], order[-1])
     try:
-        X = tables._numbers(opener, layout, order)
+        X = tables.numbers_of(opener, layout, order)
     except ValueError:
-        tables._refuse(opener, path.name, layout, target_may_be_text=False)
+        tables.refuse(opener, path.name, layout, target_may_be_text=False)
         raise
     if X.shape[0] == 0:
         raise ValueError(f"{path.name} has a header and no rows")
     if np.isnan(X).any():
-        tables._refuse(opener, path.name, layout, target_may_be_text=False)
+        tables.refuse(opener, path.name, layout, target_may_be_text=False)
     return np.ascontiguousarray(X)
 
 
@@ -125,7 +125,7 @@ def _by_place(name: str, names: list[str], header: bool, width: int, target: str
     """All columns, or all but the target; pandas' unnamed first column of row numbers is no measurement."""
     order = list(range(1 if header and names[0] == "" and len(names) > width else 0, len(names)))
     if len(order) == width + 1:
-        order.remove(tables._target_column(name, names, header, target))
+        order.remove(tables.target_column(name, names, header, target))
     if len(order) != width:
         raise ValueError(f"the model needs {width} columns as in training, got {len(order)} in {name}; select the same")
     return order

@@ -34,7 +34,7 @@ def read(path: Path, target: str | int | None = None) -> Dataset:
         raise ValueError(
             f"{str(path)!r} is not a file; give a file of the kind {', '.join((*SVMLIGHT, *TABLES, '.npz'))}"
         )
-    kind = _kind(path)
+    kind = kind_of(path)
     if target is not None and kind not in TABLES:
         raise ValueError(f"a target column can be chosen in csv files only, and {path.name!r} is not one")
     try:
@@ -47,7 +47,7 @@ def read(path: Path, target: str | int | None = None) -> Dataset:
         raise ValueError(f"{str(path)!r} is damaged or not what its name says: {error}") from None
 
 
-def _kind(path: Path) -> str:
+def kind_of(path: Path) -> str:
     """The format's plain suffix."""
     name = path.name.lower()
     for ending in COMPRESSED:
@@ -108,8 +108,8 @@ def _read_npz(path: Path) -> Dataset:
             parts = {name: archive[name] for name in archive.files}
     except ValueError as error:
         raise ValueError(f"{str(path)!r} is not an npz archive of plain arrays: {error}") from None
-    X, y = _part(path, parts, "")
-    X_test, y_test = _part(path, parts, "_test") if "y_test" in parts else (None, None)
+    X, y = part_of(path, parts, "")
+    X_test, y_test = part_of(path, parts, "_test") if "y_test" in parts else (None, None)
     if X_test is not None and X_test.shape[1] != X.shape[1]:
         raise ValueError(
             f"{str(path)!r} has {X.shape[1]} columns in its training part and {X_test.shape[1]} in its test part"
@@ -120,7 +120,7 @@ def _read_npz(path: Path) -> Dataset:
     return Dataset(path.name, X, y, X_test, y_test, None, names, description, str(path), standardize=dense)
 
 
-def _part(path: Path, parts: dict[str, np.ndarray[Any, Any]], ending: str) -> tuple[Any, Any]:
+def part_of(path: Path, parts: dict[str, np.ndarray[Any, Any]], ending: str) -> tuple[Any, Any]:
     needed = [piece + ending for piece in ("data", "indices", "indptr", "shape")]
     sparse = needed[0] in parts and "X" + ending not in parts
     if not sparse:

@@ -31,7 +31,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class _Layout:
+class Layout:
     delimiter: str
     names: list[str]  # of all columns; positions where the file has no header
     header: bool
@@ -43,21 +43,21 @@ def read_table(opener: Opener, name: str, target: str | int | None) -> Table:
     """Read once at full speed; only a file that fails is read again, to say in one sentence what is wrong with it."""
     layout = _layout(opener, name, target)
     try:
-        cells = _numbers(opener, layout, [*layout.features, layout.target])
+        cells = numbers_of(opener, layout, [*layout.features, layout.target])
         X, y = cells[:, :-1], cells[:, -1]
     except ValueError:
         # Text in the target column alone is fine: labels may be words.
-        _refuse(opener, name, layout, target_may_be_text=True)
-        X, y = _numbers(opener, layout, layout.features), _words(opener, layout)
+        refuse(opener, name, layout, target_may_be_text=True)
+        X, y = numbers_of(opener, layout, layout.features), _words(opener, layout)
     if len(y) == 0:
         raise ValueError(f"{name} has a header and no rows")
     if np.isnan(X).any() or (y.dtype.kind == "f" and np.isnan(y).any()):
-        _refuse(opener, name, layout, target_may_be_text=False)
+        refuse(opener, name, layout, target_may_be_text=False)
     names = tuple(layout.names[column] for column in layout.features) if layout.header else None
     return Table(np.ascontiguousarray(X), y.copy(), names, layout.names[layout.target])
 
 
-def _layout(opener: Opener, name: str, target: str | int | None) -> _Layout:
+def _layout(opener: Opener, name: str, target: str | int | None) -> Layout:
     with opener() as file:
         first = file.readline()
         while first and not first.strip():
@@ -66,18 +66,18 @@ def _layout(opener: Opener, name: str, target: str | int | None) -> _Layout:
         raise ValueError(f"{name} is empty")
     delimiter = max(DELIMITERS, key=first.count)
     cells = [cell.strip() for cell in next(csv.reader([first], delimiter=delimiter))]
-    header = _is_header(cells)
+    header = is_header(cells)
     # pandas writes the row index under an empty first name; it is no measurement.
     skipped = 1 if header and cells[0] == "" and len(cells) > 2 else 0
     names = cells if header else [f"{position}" for position in range(len(cells))]
     if len(cells) - skipped < 2:
         raise ValueError(f"{name} has {len(cells) - skipped} column; at least one feature and a target are needed")
-    chosen = _target_column(name, names, header, target)
+    chosen = target_column(name, names, header, target)
     features = [column for column in range(skipped, len(cells)) if column != chosen]
-    return _Layout(delimiter, names, header, features, chosen)
+    return Layout(delimiter, names, header, features, chosen)
 
 
-def _is_header(cells: Sequence[str]) -> bool:
+def is_header(cells: Sequence[str]) -> bool:
     """A first row without any number, or one that merely counts its columns, is a header."""
     numbers = [float(cell) for cell in cells if _is_number(cell)]
     if not numbers:
@@ -85,7 +85,7 @@ def _is_header(cells: Sequence[str]) -> bool:
     return len(numbers) > COUNTING and numbers[0] in (0, 1) and all(b - a == 1 for a, b in itertools.pairwise(numbers))
 
 
-def _target_column(name: str, names: list[str], header: bool, target: str | int | None) -> int:
+def target_column(name: str, names: list[str], header: bool, target: str | int | None) -> int:
     if target is None:
         return len(names) - 1
     if header and str(target) in names:
@@ -103,7 +103,7 @@ def _target_column(name: str, names: list[str], header: bool, target: str | int 
     return position % len(names)
 
 
-def _numbers(opener: Opener, layout: _Layout, columns: list[int]) -> np.ndarray[Any, Any]:
+def numbers_of(opener: Opener, layout: Layout, columns: list[int]) -> np.ndarray[Any, Any]:
     with opener() as file, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # numpy warns of a file without rows; the caller refuses it
         return np.loadtxt(
@@ -117,14 +117,14 @@ def _numbers(opener: Opener, layout: _Layout, columns: list[int]) -> np.ndarray[
         )
 
 
-def _words(opener: Opener, layout: _Layout) -> np.ndarray[Any, Any]:
+def _words(opener: Opener, layout: Layout) -> np.ndarray[Any, Any]:
     with opener() as file:
         rows = csv.reader(file, delimiter=layout.delimiter)
         words = [row[layout.target].strip() for row in rows if row]
     return np.array(words[int(layout.header) :])
 
 
-def _refuse(opener: Opener, name: str, layout: _Layout, target_may_be_text: bool) -> None:
+def refuse(opener: Opener, name: str, layout: Layout, target_may_be_text: bool) -> None:
     """Raise with what keeps the file from being numbers; return where that is the target alone, and it may be text."""
     width = len(layout.names)
     text: dict[int, str] = {}

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve
 
-from dualgap.losses.multinomial import Matrix, Vector, bends_of, probabilities
+from dualgap.losses.multinomial import Matrix, bends_of, probabilities
 from dualgap.multinomial.problem import MultinomialProblem
 
 # Rows are worked through in blocks of about this many bytes of what a block is turned into.
@@ -58,20 +58,6 @@ def full(problem: MultinomialProblem, duals: Matrix) -> Matrix:
         # Equal shifts of all intercepts change nothing; a gradient never points there, so any curvature will do.
         by_class[:, d, :, d] += 1.0 / k
     return out
-
-
-def solved(matrix: Matrix, right: Vector) -> Vector:
-    """matrix⁻¹·right for a positive definite matrix, scaled to unit diagonal; jitter where rounding spoils that."""
-    scale = 1.0 / np.sqrt(np.maximum(np.einsum("ii->i", matrix), np.finfo(np.float64).tiny))
-    matrix = matrix * scale * scale[:, None]
-    jitter = 0.0
-    while True:
-        try:
-            factor = cho_factor(matrix + jitter * np.eye(right.size), lower=True, check_finite=False)
-        except LinAlgError:
-            jitter = max(10.0 * jitter, 1e-15)
-            continue
-        return np.asarray(scale * cho_solve(factor, scale * right, check_finite=False))
 
 
 def product(problem: MultinomialProblem, p: Matrix, move: Matrix) -> Matrix:

@@ -15,6 +15,7 @@ from dualgap.minimize import slope_root
 from dualgap.multinomial import hessian
 from dualgap.multinomial.problem import MultinomialProblem
 from dualgap.solvers.base import Answer, Random, Solver
+from dualgap.solvers.path import solved
 from dualgap.solvers.reduction import reduced
 
 # Up to this side the Hessian is built and factored where conjugate gradients need more than so many steps, and up to the
@@ -153,7 +154,7 @@ def _direction(problem: MultinomialProblem, state: State) -> tuple[Matrix, bool]
         step = _conjugate_gradients(problem, state, PATIENCE if can_factor else CONJUGATE_STEPS)
         if step is not None:
             return step, False
-    whole = -hessian.solved(hessian.full(problem, state.duals), state.gradient.T.ravel())
+    whole = -solved(hessian.full(problem, state.duals), state.gradient.T.ravel())
     return hessian.centered(np.ascontiguousarray(whole.reshape(k, height).T)), True
 
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dualgap.losses import multinomial as softmax_loss
 from dualgap.losses.multinomial import Matrix, Vector
-from dualgap.problem import LARGEST_CURVATURE, _checked_strength, _checked_weights, _column, _same_length
+from dualgap.problem import LARGEST_CURVATURE, as_column, check_length, checked_strength, checked_weights
 from dualgap.rows import Rows, as_rows
 
 # A chunk of scores holds about this many values: the temporaries of a formula then stay in the cache.
@@ -34,10 +34,10 @@ class MultinomialProblem:
         sample_weight: ArrayLike | None = None,
         intercept: bool = False,
     ) -> None:
-        self.strength = _checked_strength(strength)
+        self.strength = checked_strength(strength)
         self.intercept = bool(intercept)
         self.rows: Rows = as_rows(X)
-        self.sample_weight = _checked_weights(sample_weight, self.rows.count)
+        self.sample_weight = checked_weights(sample_weight, self.rows.count)
         self.total_weight = float(self.rows.count if self.sample_weight is None else self.sample_weight.sum())
         self.labels, self.classes = _many_classes(y, self.rows.count, self.sample_weight, self.intercept)
         with np.errstate(over="ignore", divide="ignore"):
@@ -162,8 +162,8 @@ def _many_classes(
     y: ArrayLike, count: int, weights: Vector | None, intercept: bool
 ) -> tuple[softmax_loss.Classes, NDArray[Any]]:
     """The place of each row's label among the sorted labels, and those."""
-    values = _column(y)
-    _same_length(values, count, "y")
+    values = as_column(y)
+    check_length(values, count, "y")
     if values.dtype.kind == "c":
         raise ValueError("y needs labels, got complex numbers; encode them first")
     if values.dtype.kind == "f" and not np.isfinite(values).all():

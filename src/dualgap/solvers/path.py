@@ -53,6 +53,11 @@ class Terms(NamedTuple):
     strength: float
     intercept: bool
 
+    @property
+    def has_tube(self) -> bool:
+        """Whether the loss is flat between two kinks."""
+        return len(self.loss.kinks(np.zeros(1))) > 1
+
     def smoothed(self, gamma: float) -> Loss:
         return self.loss.smoothed(gamma) if gamma else self.loss
 
@@ -106,26 +111,36 @@ def _slopes(
 def stepped(piece: Piece, terms: Terms, it: Iterate, gamma: float) -> Iterate:
     """The iterate after one Newton step at γ, which may be smaller than the iterate's own."""
     if gamma != it.gamma:
-        forward = _along_path(piece, terms, it, gamma)
+        kept = _at_smaller(piece, terms, it, gamma)
+        forward = _along_path(piece, terms, kept)
         if forward is not None:
             return forward
-        it = evaluated(piece, terms, it.weights, it.intercept, it.scores, gamma)
+        duals = terms.loss.clip(kept.duals, piece.labels)
+        bends = np.where(duals == kept.duals, kept.bends, 0.0)
+        it = _closed(piece, terms, it.weights, it.intercept, gamma, it.scores, duals, bends)
     direction, shift = newton_direction(piece, terms, it)
     slope = float(it.gradient @ direction) + it.gradient_intercept * shift
     return searched(piece, terms, it, direction, shift, slope)
 
 
-def _along_path(piece: Piece, terms: Terms, it: Iterate, gamma: float) -> Iterate | None:
-    """A step to a smaller γ with every row on the piece of φ_γ it is on; None where that leads uphill."""
+def _at_smaller(piece: Piece, terms: Terms, it: Iterate, gamma: float) -> Iterate:
+    """The iterate at a smaller γ with every row on the piece of φ_γ it is on, so that duals may leave their domain.
+
+    A curved row's dual is its distance from the kink over γ. It is carried along and not computed again from the score: in
+    that difference nothing would be left of a distance as small as γ.
+    """
     stretch = it.gamma / gamma
     duals = np.where(it.bends > 0.0, it.duals * stretch, it.duals)
-    # A row of a tube's flat middle is curved nowhere, so every curved row's dual is its distance over γ.
-    kept = _closed(piece, terms, it.weights, it.intercept, gamma, it.scores, duals, it.bends * stretch)
+    return _closed(piece, terms, it.weights, it.intercept, gamma, it.scores, duals, it.bends * stretch)
+
+
+def _along_path(piece: Piece, terms: Terms, kept: Iterate) -> Iterate | None:
+    """A step that is exact where every row stays on its piece of φ_γ; None where that leads uphill."""
     direction, shift = newton_direction(piece, terms, kept)
     along = piece.rows.scores(direction) + shift
-    actual, _ = _slopes(terms.smoothed(gamma), piece.labels, it.scores, it.intercept)
+    actual = terms.loss.clip(kept.duals, piece.labels)
     pull = float(piece.pull @ direction) + piece.pull_intercept * shift
-    slope = terms.strength * float(it.weights @ direction) - pull - float((piece.shares * actual) @ along)
+    slope = terms.strength * float(kept.weights @ direction) - pull - float((piece.shares * actual) @ along)
     if not slope < 0.0:
         return None
     return searched(piece, terms, kept, direction, shift, slope, along)
@@ -163,8 +178,11 @@ def searched(
     second = strength * float(direction @ direction)
     weighted = piece.shares * along
     low, high, t, before = 0.0, np.inf, 1.0, np.inf
+    curved = np.flatnonzero(it.bends) if it.gamma and known is None else None
     for _ in range(TRIALS):
         duals, bends = _slopes(loss, labels, it.scores, it.intercept, t, along)
+        if curved is not None:
+            _carry(terms, piece, it, t, along, curved, duals, bends)
         here = first + t * second - float(weighted @ duals)
         if abs(here) <= SLOPE_LEFT * abs(slope):
             break
@@ -178,17 +196,25 @@ def searched(
         if not low < proposal < high:
             break
         before, t = abs(here), float(proposal)
-    if known is not None:
-        if t == 1.0:
-            duals[known[0]] = known[1]
-    elif it.gamma:
-        # A row that stays on a curved piece has its slope without the cancellation in (1 − m)/γ, large for small γ.
-        # Across a tube's flat middle lies another piece, so the sign must be the same.
-        stayed = (it.bends > 0.0) & (bends > 0.0) & (it.duals * duals > 0.0)
-        duals = np.where(stayed, loss.clip(it.duals - bends * (t * along), labels), duals)
+    if known is not None and t == 1.0:
+        duals[known[0]] = known[1]
     scores = it.scores + t * (along - shift if shift else along)
     weights, intercept = it.weights + t * direction, it.intercept + t * shift
     return _closed(piece, terms, weights, intercept, it.gamma, scores, duals, bends, combine)
+
+
+def _carry(
+    terms: Terms, piece: Piece, it: Iterate, t: float, along: Vector, curved: NDArray[Any], duals: Vector, bends: Vector
+) -> None:
+    """In place: duals and bends of rows that were curved at t = 0, from their duals there and not from their scores."""
+    own, bend = it.duals[curved], it.bends[curved]
+    reached = own - bend * (t * along[curved])
+    if terms.has_tube:
+        # Across a tube's flat middle lies another curved piece, which the score tells.
+        same = own * reached > 0.0
+        curved, bend, reached = curved[same], bend[same], reached[same]
+    inside = terms.loss.clip(reached, piece.labels[curved])
+    duals[curved], bends[curved] = inside, np.where(inside == reached, bend, 0.0)
 
 
 def between(

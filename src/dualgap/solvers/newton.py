@@ -18,7 +18,7 @@ from dualgap.solvers.base import Answer, Random, Solver, Vector, first_intercept
 from dualgap.solvers.gram import compile_for
 from dualgap.solvers.path import Iterate, Terms, between, evaluated, gap_parts, newton_direction, stepped
 from dualgap.solvers.pieces import Piece, nearest, sample, samples, whole
-from dualgap.solvers.reduction import lowered, reduced, restored
+from dualgap.solvers.reduction import Anchor, lowered, reduced, restored, scores_error
 
 # γ falls by this much at first, once the gradient's share of the gap is below SETTLED of the smoothing's; faster where a
 # stage took one step or two, more slowly where it took more than three.
@@ -36,6 +36,8 @@ ALWAYS_FREE = 1 << 26
 # A piece holds this part of the rows, is left when its scores moved by this part of its radius, and is followed by another
 # where the gap fell to this part.
 PART, MOVED, HELPED = 0.125, 0.5, 0.5
+# Scores in fewer columns are made anew from the problem's own rows once they may be off by this part of what rows cost.
+OFF = 0.1
 
 
 class State(NamedTuple):
@@ -68,6 +70,8 @@ class State(NamedTuple):
     averages: tuple[Vector, Vector, int] | None
     is_unseen: bool = False
     """Whether a solve alone led to the point, so that its scores are not known."""
+    anchor: Anchor | None = None
+    """Where scores in fewer columns were last made from the problem's own rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +140,7 @@ class Newton(Solver):
 
     def advance(self, problem: Problem, state: State, steps: Any) -> State:
         state = _next_piece(state) if state.is_done else _step(state)
+        state = _with_scores_anew(problem, state)
         if state.averages is not None and (state.base is not None or state.is_unseen):
             weight_sums, dual_sums, count = state.averages
             at = state.base or _seen(state)
@@ -149,7 +154,7 @@ class Newton(Solver):
     def answer(self, problem: Problem, state: State) -> Answer:
         at = state.base or state.it
         duals = None if state.base is None else state.base.duals
-        return Answer(restored(problem, state.back, at.weights), at.intercept, duals)
+        return Answer(restored(problem, state.back, at.weights, state.anchor), at.intercept, duals)
 
     def begin_average(self, problem: Problem, state: State) -> State:
         return state._replace(averages=(np.zeros(state.it.weights.size), np.zeros(problem.rows.count), 0))
@@ -158,7 +163,7 @@ class Newton(Solver):
         if state.averages is None or state.averages[2] == 0:
             return self.answer(problem, state)
         weight_sums, dual_sums, count = state.averages
-        weights = restored(problem, state.back, weight_sums / count)
+        weights = restored(problem, state.back, weight_sums / count, state.anchor)
         return Answer(weights, state.it.intercept, dual_sums / count)
 
 
@@ -227,6 +232,18 @@ def _solved_step(state: State) -> State:
     direction, shift = newton_direction(state.piece, state.terms, it)
     it = it._replace(weights=it.weights + direction, intercept=it.intercept + shift)
     return state._replace(it=it, base=None, gap=0.0, is_unseen=True)
+
+
+def _with_scores_anew(problem: Problem, state: State) -> State:
+    """The state with scores from the problem's own rows, where those in fewer columns have become too inexact."""
+    inner, back, it, anchor = state.inner, state.back, state.it, state.anchor
+    if back is None or not it.gamma:
+        return state
+    if scores_error(inner, back, it.weights, anchor) <= OFF * max(state.parts[0], OF_TOL * state.tol * state.primal):
+        return state
+    anchor = Anchor(it.weights, restored(problem, back, it.weights, anchor))
+    it = evaluated(state.piece, state.terms, it.weights, it.intercept, problem.rows.scores(anchor.own), it.gamma)
+    return _looked(state._replace(it=it, parts=gap_parts(state.piece, state.terms, it), anchor=anchor), it)
 
 
 def _narrowed(state: State) -> State:

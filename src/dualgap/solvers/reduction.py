@@ -6,6 +6,8 @@ those of X, so w = Xᵀ Q Λ^(−½) u has the scores R u and the length of u.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.linalg import eigh
 
@@ -15,6 +17,14 @@ from dualgap.solvers.base import Vector
 
 # Eigenvalues below this part of the largest are rounding: the rows do not span those directions.
 SMALLEST_EIGENVALUE = 1e-14
+
+
+class Anchor(NamedTuple):
+    """The same weights in few columns and in the problem's own: others are restored from there, with the rounding of the way
+    between alone. It grows with what X Xᵀ is large by, which small steps do not suffer from."""
+
+    reduced: Vector
+    own: Vector
 
 
 def reduced(problem: Problem) -> tuple[Problem, Vector | None]:
@@ -33,9 +43,23 @@ def reduced(problem: Problem) -> tuple[Problem, Vector | None]:
     return problem.with_rows(as_rows(vectors * roots)), back
 
 
-def restored(problem: Problem, back: Vector | None, weights: Vector) -> Vector:
+def scores_error(inner: Problem, back: Vector, weights: Vector, anchor: Anchor | None) -> float:
+    """How far scores in few columns may be from those of the restored weights: rounding in X Xᵀ, seen through Q Λ^(−½)."""
+    largest = inner.rows.block(slice(0, inner.rows.count))[:, -1]
+    return float(
+        np.finfo(np.float64).eps
+        * (largest @ largest)
+        * np.linalg.norm(back @ (weights if anchor is None else weights - anchor.reduced))
+    )
+
+
+def restored(problem: Problem, back: Vector | None, weights: Vector, anchor: Anchor | None = None) -> Vector:
     """The weights in the problem's own columns."""
-    return weights if back is None else problem.rows.combination(back @ weights)
+    if back is None:
+        return weights
+    if anchor is None:
+        return problem.rows.combination(back @ weights)
+    return anchor.own + problem.rows.combination(back @ (weights - anchor.reduced))
 
 
 def lowered(problem: Problem, back: Vector | None, weights: Vector) -> Vector:

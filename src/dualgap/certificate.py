@@ -53,11 +53,15 @@ class Certificate:
         return self.gap / max(self.primal, self.reference)
 
     def proves(self, tol: float) -> bool:
-        """Whether the relative gap is at most tol, and rounding too small to have made it so.
+        """Whether the relative gap is at most tol, and rounding too small to have made it so."""
+        return self.relative_gap <= tol and self.could_prove(tol)
 
-        Rounding may take up the whole of a tol below PROVABLE: sums are mostly far better than their bounds.
+    def could_prove(self, tol: float) -> bool:
+        """Whether rounding leaves room for a proof of a relative gap of tol.
+
+        It may take up the whole of a tol below PROVABLE: sums are mostly far better than their bounds.
         """
-        return self.relative_gap <= tol and self.floor <= max(tol, PROVABLE) * max(self.primal, self.reference)
+        return self.floor <= max(tol, PROVABLE) * max(self.primal, self.reference)
 
     @property
     def is_broken(self) -> bool:

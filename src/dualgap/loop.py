@@ -330,7 +330,10 @@ class Loop:
     def is_stalled(self, certificate: Certificate) -> bool:
         if certificate.relative_gap <= self.limits.tol:
             return True  # small enough, but rounding alone could have made it so
-        recent = self.trace.records[-STALLED_RECORDS:]
+        tol, recent = self.limits.tol, self.trace.records[-STALLED_RECORDS:]
+        if certificate.gap <= certificate.floor and not certificate.could_prove(tol) and len(recent) > 1:
+            # P has no more than rounding left to fall by, and at this P rounding is too large for a proof.
+            return recent[-1].gap > 0.5 * recent[-2].gap
         if len(recent) == STALLED_RECORDS and all(r.gap <= certificate.floor for r in recent):
             return min(r.gap for r in recent[1:]) > 0.5 * recent[0].gap
         return self.trace[-1].epoch - self.moved_at >= FROZEN_EPOCHS

@@ -26,7 +26,7 @@ FALL, SETTLED = 0.2, 1.0
 QUICKER, SLOWER = {1: 0.3, 2: 0.7, 3: 1.0}, 1.5
 FASTEST, SLOWEST = 0.01, 0.5
 # γ never falls below this part of what a constant costs: the gap it leaves is far below any tol.
-SMALLEST_GAMMA = 1e-12
+SMALLEST_GAMMA = 1e-14
 # A piece is solved to this part of tol, or of the gap of all rows; a sample to this part of what its smallness costs.
 OF_TOL, OF_GAP, OF_SAMPLE = 0.5, 0.02, 0.3
 # Beyond so many columns and rows, a smooth loss finds its steps by products with the Hessian.

@@ -36,8 +36,8 @@ ALWAYS_FREE = 1 << 26
 # A piece holds this part of the rows, is left when its scores moved by this part of its radius, and is followed by another
 # where the gap fell to this part.
 PART, MOVED, HELPED = 0.125, 0.5, 0.5
-# Scores in fewer columns are made anew from the problem's own rows once they may be off by this part of what rows cost.
-OFF = 0.1
+# Scores in fewer columns are made anew from the problem's own rows where they may be off by this part of the rows' gap.
+OFF = 0.5
 
 
 class State(NamedTuple):
@@ -139,8 +139,7 @@ class Newton(Solver):
         return range(problem.rows.count if state.is_done else state.piece.rows.count)
 
     def advance(self, problem: Problem, state: State, steps: Any) -> State:
-        state = _next_piece(state) if state.is_done else _step(state)
-        state = _with_scores_anew(problem, state)
+        state = _next_piece(state) if state.is_done else _step(problem, state)
         if state.averages is not None and (state.base is not None or state.is_unseen):
             weight_sums, dual_sums, count = state.averages
             at = state.base or _seen(state)
@@ -194,7 +193,7 @@ def _truncated_step(state: State) -> State:
     return state._replace(it=it, parts=parts, truncation=going, base=it, gap=sum(parts), primal=primal)
 
 
-def _step(state: State) -> State:
+def _step(problem: Problem, state: State) -> State:
     """One Newton step on the piece, at a smaller γ where the last one is settled."""
     if state.truncation is not None:
         return _truncated_step(state)
@@ -209,7 +208,9 @@ def _step(state: State) -> State:
             fall = min(max(fall * QUICKER.get(stage, SLOWER), FASTEST), SLOWEST)
         # No smaller than tol needs: the smoothing's part of the gap falls about as γ does.
         enough = OF_TOL * state.tol * state.primal / of_rows * gamma if of_rows else 0.0
-        gamma, stage = max(fall * gamma, min(enough, 0.5 * gamma), SMALLEST_GAMMA * state.inner.baseline), 0
+        smaller = max(fall * gamma, min(enough, 0.5 * gamma), SMALLEST_GAMMA * state.inner.baseline)
+        state = _with_scores_anew(problem, state, of_rows * smaller / gamma)
+        gamma, stage = smaller, 0
     piece, terms = state.piece, state.terms
     it = stepped(piece, terms, state.it, gamma)
     state = state._replace(it=it, parts=gap_parts(piece, terms, it), fall=fall, stage=stage + 1)
@@ -234,16 +235,14 @@ def _solved_step(state: State) -> State:
     return state._replace(it=it, base=None, gap=0.0, is_unseen=True)
 
 
-def _with_scores_anew(problem: Problem, state: State) -> State:
-    """The state with scores from the problem's own rows, where those in fewer columns have become too inexact."""
+def _with_scores_anew(problem: Problem, state: State, of_rows: float) -> State:
+    """The state with scores from the problem's own rows, where those in fewer columns are too inexact for such a gap."""
     inner, back, it, anchor = state.inner, state.back, state.it, state.anchor
-    if back is None or not it.gamma:
-        return state
-    if scores_error(inner, back, it.weights, anchor) <= OFF * max(state.parts[0], OF_TOL * state.tol * state.primal):
+    if back is None or scores_error(inner, back, it.weights, anchor) <= OFF * of_rows:
         return state
     anchor = Anchor(it.weights, restored(problem, back, it.weights, anchor))
     it = evaluated(state.piece, state.terms, it.weights, it.intercept, problem.rows.scores(anchor.own), it.gamma)
-    return _looked(state._replace(it=it, parts=gap_parts(state.piece, state.terms, it), anchor=anchor), it)
+    return state._replace(it=it, anchor=anchor)
 
 
 def _narrowed(state: State) -> State:

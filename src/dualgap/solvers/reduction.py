@@ -46,11 +46,9 @@ def reduced(problem: Problem) -> tuple[Problem, Vector | None]:
 def scores_error(inner: Problem, back: Vector, weights: Vector, anchor: Anchor | None) -> float:
     """How far scores in few columns may be from those of the restored weights: rounding in X Xᵀ, seen through Q Λ^(−½)."""
     largest = inner.rows.block(slice(0, inner.rows.count))[:, -1]
-    return float(
-        np.finfo(np.float64).eps
-        * (largest @ largest)
-        * np.linalg.norm(back @ (weights if anchor is None else weights - anchor.reduced))
-    )
+    coefficients = back @ (weights if anchor is None else weights - anchor.reduced)
+    size = float(largest @ largest) * float(np.sqrt(np.mean(coefficients * coefficients)))
+    return float(np.finfo(np.float64).eps) * size
 
 
 def restored(problem: Problem, back: Vector | None, weights: Vector, anchor: Anchor | None = None) -> Vector:

@@ -61,9 +61,9 @@ class Bench:
         X, y = self.tiny()
         few = dg.Problem(X, y, self.given.loss, self.given.strength(len(y)))
         for solver in {*solvers, "newton", "sdca"}:
-            dg.solve(few, solver, tol=1e-3, max_seconds=5.0, **both_cores())
+            dg.solve(few, solver, tol=1e-3, max_seconds=0.2, **both_cores())
         for solver in solvers:
-            dg.solve(self.problem, solver, tol=goal, max_seconds=2.0, **both_cores())
+            dg.solve(self.problem, solver, tol=goal, max_seconds=1.0, **both_cores())
 
     def ours(self, solver: str, goal: float, seconds: float = BUDGET) -> tuple[float, Any]:
         begin = time.perf_counter()

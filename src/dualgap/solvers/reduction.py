@@ -32,8 +32,7 @@ def reduced(problem: Problem) -> tuple[Problem, Vector | None]:
     if problem.rows.dimension <= problem.rows.count:
         return problem, None
     # SciPy 1.13 asks for too little room where the quicker driver gets a matrix of one number.
-    driver = "evd" if problem.rows.count > 1 else "ev"
-    values, vectors = eigh(problem.rows.gram(), check_finite=False, driver=driver)
+    values, vectors = eigh(problem.rows.gram(), check_finite=False, driver="evd" if problem.rows.count > 1 else "ev")
     kept = values > SMALLEST_EIGENVALUE * max(float(values[-1]), np.finfo(np.float64).tiny)
     if not kept.any():
         kept[-1] = True  # rows of zeros: one column of zeros stands for all

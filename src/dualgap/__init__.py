@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dualgap.certificate import Certificate, certify
     from dualgap.estimators import LinearSVC, LinearSVR, LogisticRegression, QuantileRegressor, Ridge
     from dualgap.estimators.cv import LinearSVCCV, LogisticRegressionCV
+    from dualgap.features import FEATURES, GaussianCenters, feature_map
     from dualgap.losses import (
         LOSSES,
         Absolute,
@@ -66,6 +67,7 @@ _HOMES = {
     "dualgap.trace": ("Record", "Trace"),
     "dualgap.estimators": ("LinearSVC", "LinearSVR", "LogisticRegression", "QuantileRegressor", "Ridge"),
     "dualgap.estimators.cv": ("LinearSVCCV", "LogisticRegressionCV"),
+    "dualgap.features": ("FEATURES", "GaussianCenters", "feature_map"),
     "dualgap.workbench.races": ("Race", "race"),
     "dualgap.losses": (
         "LOSSES",

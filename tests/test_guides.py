@@ -29,6 +29,7 @@ PAIRS = [
     ("page", "said"),
     [
         ("guide.md", ["Status.CERTIFIED", "on the last batch of 69 rows", "[0]"]),
+        ("pictures.md", ["(8, 64)", "broken.png': 'it is not a picture that OpenCV can decode'", "(150.0, 90.0)"]),
         ("from-scikit-learn.md", ["the duality gap reached tol", "solver='auto' chooses a method"]),
     ],
 )

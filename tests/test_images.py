@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import logging
 import sys
 import zipfile
@@ -26,7 +27,7 @@ def made_cell(row: int, column: int, radius: int = 20, frame: int = 30, shade: f
     image = np.full((HEIGHT, WIDTH, 3), GROUND, np.uint8)
     for x in range(40, WIDTH, 70):
         cv2.circle(image, (x, 200), 25, CELL, -1)
-    cv2.circle(image, (250, 120), 3, NUCLEUS, -1)  # a speck
+    cv2.circle(image, (295, 65), 4, NUCLEUS, -1)  # a speck
     cv2.circle(image, (column, row), radius, NUCLEUS, -1)
     image = np.round(image * shade).astype(np.uint8)
     image[:, :frame] = 0
@@ -41,7 +42,7 @@ def encoded(image: np.ndarray, suffix: str = ".jpeg") -> bytes:
 def made_files() -> dict[str, bytes]:
     """Two pictures of each kind in each part, and around them what people's folders hold."""
     files = {
-        f"{part}/{kind}/{number}.jpeg": encoded(made_cell(100 + 10 * number, 150, 15 + 10 * which))
+        f"{part}/{kind}/{number}.jpeg": encoded(made_cell(100 + 10 * number, 75, 15 + 10 * which))
         for part in ("TRAIN", "TEST")
         for which, kind in enumerate(KINDS)
         for number in (1, 2)
@@ -94,6 +95,8 @@ def test_each_step_does_what_it_says() -> None:
     assert filled == pytest.approx(found.grey[images.black_frame(images.grey(image), 9) == 0].mean(), abs=0.5)
     # The threshold keeps the speck, too, and opening does not.
     assert not found.nucleus[200].any()
+    assert found.nucleus[65, 295]
+    assert not found.opened[65, 295]
     assert found.opened[120, 160]
     assert np.all(found.nucleus | ~found.opened)
     disc = np.zeros((60, 60), bool)
@@ -119,6 +122,15 @@ def test_a_crop_at_the_edge_keeps_the_nucleus_in_its_middle() -> None:
     assert images.center_of(brightest)[1] == pytest.approx(60, abs=1.5)
     assert brightest[60, 60]
     assert len(np.unique(found.negative[:40])) == 1  # the mean, beyond the edge
+
+
+def test_a_plain_crop_keeps_the_frame_and_stays_inside() -> None:
+    image = made_cell(8, 50, radius=18)
+    found = images.steps(image, plain=True)
+    assert np.array_equal(found.crop, images.grey(image)[:120, :120])
+    assert np.array_equal(images.cropped(image, plain=True), 255 - found.crop)
+    assert found.negative[:, :30].min() == 255
+    assert images.crop_inside(images.grey(image), (239.0, 319.0)).shape == (120, 120)
 
 
 @pytest.mark.parametrize(
@@ -147,6 +159,7 @@ def test_an_album_becomes_a_data_set(form: str, tmp_path: Path) -> None:
     assert cells.names == tuple(f"TRAIN/{kind}/{number}.jpeg" for kind in KINDS for number in (1, 2))
     assert cells.skipped == {}
     assert seen[-1] == (8, 8)
+    assert not np.array_equal(blood_cells(path, plain=True).dataset.X, cells.dataset.X)
     # A neutrophil's nucleus is made larger here.
     assert (cells.dataset.X[2:] > 150).sum() > (cells.dataset.X[:2] > 150).sum()
 
@@ -287,3 +300,25 @@ def test_all_of_the_real_pictures(data_folder: Path) -> None:
     assert np.unique(cells.dataset.y, return_counts=True)[1].tolist() == [2483, 2499]
     assert np.unique(cells.dataset.y_test, return_counts=True)[1].tolist() == [620, 624]
     assert cells.dataset.X.max() < 200
+
+
+def test_the_figures_show_every_step_and_every_cell() -> None:
+    from dualgap.workbench.replication.cropping import PANELS, cropping_figure, sheet_figure
+
+    made = images.steps(made_cell(100, 200))
+    shown = cropping_figure(made).to_plotly_json()
+    sources = [trace["source"] for trace in shown["data"] if trace["type"] == "image"]
+    assert len(set(sources)) == len(PANELS) == 8
+    assert [text["text"] for text in shown["layout"]["annotations"]] == list(PANELS.values())
+    (cross,) = [trace for trace in shown["data"] if trace["type"] == "scatter"]
+    assert (cross["y"][0], cross["x"][0]) == made.center
+    for trace, field in zip(sources, PANELS, strict=True):
+        picture = images.decode(base64.b64decode(trace.partition(",")[2]))
+        step = getattr(made, field)
+        grey = np.where(step, 0, 255) if step.dtype == bool else step
+        assert np.array_equal(picture if step.ndim == 3 else picture[..., 0], grey)
+    rows = {"one": [made.negative.ravel(), made.negative], "other": [made.negative.astype(float) - 99]}
+    shown = sheet_figure(rows).to_plotly_json()
+    assert len(shown["data"]) == 3
+    assert shown["data"][0]["source"] == shown["data"][1]["source"]
+    assert [text["text"] for text in shown["layout"]["annotations"]] == ["one", "other"]

@@ -36,7 +36,7 @@ class Steps(NamedTuple):
     nucleus: Mask  # what the threshold keeps
     opened: Mask
     center: tuple[float, float]  # row and column
-    crop: Picture  # of the sharp grey picture, without the frame
+    crop: Picture  # of the sharp grey picture
     negative: Picture
 
 
@@ -67,8 +67,12 @@ def decode(data: bytes) -> Picture:
     return _bytes(image)
 
 
-def steps(image: Picture) -> Steps:
-    """Every step from a picture to the negative of its crop."""
+def steps(image: Picture, plain: bool = False) -> Steps:
+    """Every step from a picture to the negative of its crop.
+
+    The crop has no black frame, and keeps its center where it reaches over the edge; a `plain` one is cut from the picture
+    as it is, frame and all, and moved inside it.
+    """
     height, width = image.shape[:2]
     if min(height, width) < SIDE:
         raise ValueError(f"it has {width} × {height} pixels, and a crop needs {SIDE} × {SIDE}")
@@ -78,13 +82,13 @@ def steps(image: Picture) -> Steps:
     nucleus = darkest(neutral)
     opened = opening(nucleus)
     center = center_of(opened)
-    crop = crop_around(neutralize(sharp, black_frame(sharp, SMEAR)), center)
+    crop = crop_inside(sharp, center) if plain else crop_around(neutralize(sharp, black_frame(sharp, SMEAR)), center)
     return Steps(image, blurred, soft, neutral, nucleus, opened, center, crop, negative(crop))
 
 
-def cropped(image: Picture) -> Picture:
+def cropped(image: Picture, plain: bool = False) -> Picture:
     """The last step: a negative of 120 × 120 pixels with the nucleus, bright, in its middle."""
-    return steps(image).negative
+    return steps(image, plain).negative
 
 
 def blur(image: Picture) -> Picture:
@@ -139,6 +143,14 @@ def crop_around(picture: Picture, center: tuple[float, float]) -> Picture:
     wide = np.pad(picture, half, constant_values=np.uint8(np.round(picture.mean())))
     top, left = (round(place) for place in center)
     return wide[top : top + SIDE, left : left + SIDE]
+
+
+def crop_inside(picture: Picture, center: tuple[float, float]) -> Picture:
+    """The window of 120 × 120 pixels inside the picture that lies nearest to a center."""
+    top, left = (
+        min(max(round(place) - SIDE // 2, 0), size - SIDE) for place, size in zip(center, picture.shape, strict=True)
+    )
+    return picture[top : top + SIDE, left : left + SIDE]
 
 
 def negative(picture: Picture) -> Picture:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import logging
+import re
 import sys
 import zipfile
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from dualgap.datasets import images
 from dualgap.datasets.albums import read_album
 from dualgap.datasets.cells import KINDS, blood_cells
+from dualgap.progress import counting
 
 cv2 = pytest.importorskip("cv2", reason="the extra `images` is not installed")
 
@@ -162,6 +164,19 @@ def test_an_album_becomes_a_data_set(form: str, tmp_path: Path) -> None:
     assert not np.array_equal(blood_cells(path, plain=True).dataset.X, cells.dataset.X)
     # A neutrophil's nucleus is made larger here.
     assert (cells.dataset.X[2:] > 150).sum() > (cells.dataset.X[:2] > 150).sum()
+
+
+def test_a_bar_counts_the_pictures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as in a terminal, where bars are drawn
+    path = zipped(tmp_path / "cells.zip", made_files())
+    for wanted in (False, True):
+        with counting(wanted, "pictures") as progress:
+            blood_cells(path, progress=progress)
+        shown = capsys.readouterr()
+        assert shown.out == ""
+        assert bool(re.search("8/8.*pictures", re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", shown.err))) == wanted
 
 
 def test_what_lies_above_the_parts_does_not_matter_and_twice_is_once(tmp_path: Path) -> None:

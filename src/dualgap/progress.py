@@ -1,4 +1,4 @@
-"""A progress bar for one run, on standard error, that shows the gap."""
+"""Progress bars on standard error: for one run, with its gap, and for things that are counted."""
 
 from __future__ import annotations
 
@@ -29,3 +29,18 @@ def watch(wanted: bool, max_epochs: float, tol: float) -> Iterator[Callable[[Rec
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=max_epochs if isfinite(max_epochs) else None, gap=float("nan"), tol=tol)
         yield lambda record: bar.update(task, completed=record.epoch, gap=record.relative_gap)
+
+
+@contextmanager
+def counting(wanted: bool, what: str) -> Iterator[Callable[[int, int], None]]:
+    """A function to call with how many things are done and how many there are; it draws only where a bar is wanted."""
+    if not wanted:
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (MofNCompleteColumn(), TextColumn(what), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -316,11 +316,12 @@ def test_lists_name_everything_uncut(capsys: pytest.CaptureFixture[str], command
 
 
 def test_lists_fit_a_terminal(tmp_path: Path) -> None:
-    code, drawn = run_in_terminal("solvers", folder=tmp_path)
-    assert code == 0
-    text = ESCAPE.sub("", drawn)
-    assert max(len(line) for line in text.splitlines()) <= 80
-    assert "projected_ascent" in text
+    for command, word in (("solvers", "projected_ascent"), ("datasets", "california_housing")):
+        code, drawn = run_in_terminal(command, folder=tmp_path)
+        assert code == 0
+        text = ESCAPE.sub("", drawn)
+        assert max(len(line) for line in text.splitlines()) <= 80
+        assert word in text
 
 
 @pytest.mark.parametrize("command", ["race", "solvers", "losses", "datasets", "info"])

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import dualgap
-from dualgap.cli import certify, fit, info, lists, predict, race, report
+from dualgap.cli import certify, data, fit, info, lists, predict, race, report
 from dualgap.cli.screen import forgive_encoding
 
 app = typer.Typer(
@@ -26,7 +26,7 @@ app.command(help=predict.HELP, epilog=predict.EPILOG)(predict.predict)
 app.command(help=certify.HELP, epilog=certify.EPILOG)(certify.certify)
 app.command(help=lists.SOLVERS_HELP, epilog=lists.SOLVERS_EPILOG)(lists.solvers)
 app.command(help=lists.LOSSES_HELP, epilog=lists.LOSSES_EPILOG)(lists.losses)
-app.command(help=lists.DATASETS_HELP, epilog=lists.DATASETS_EPILOG)(lists.datasets)
+app.command(help=data.HELP, epilog=data.EPILOG)(data.datasets)
 app.command(epilog=info.EPILOG)(info.info)
 
 

@@ -1,4 +1,4 @@
-"""The commands `solvers`, `losses` and `datasets`: the tables of the library, with options and defaults."""
+"""The commands `solvers` and `losses`: the tables of the library, with options and defaults."""
 
 from __future__ import annotations
 
@@ -23,42 +23,25 @@ LOSSES_HELP = (
     "z is the score; m = y·z in a classification, with labels y = −1 and +1; r = z − y in a regression."
 )
 LOSSES_EPILOG = 'Example:  dualgap race --loss "smoothed_hinge(gamma=0.5)"'
-DATASETS_HELP = (
-    "List the data sets that need no file, with their sizes, options and defaults.\n\n"
-    "Files are data sets too: .svm, .libsvm and .svmlight text; .csv, numbers only, with the target in the last column "
-    "(or --target); .npz with X and y, or with data, indices, indptr, shape and y."
-)
-DATASETS_EPILOG = 'Example:  dualgap race "simulated(n=5000, d=50, noise=0.2)"'
 
 
 def solvers() -> None:
     """List the solvers, with their options and defaults, as `-s` takes them."""
     from dualgap.solvers import SOLVERS
 
-    rows = [(name, solver.summary, _options(solver)) for name, solver in SOLVERS.items()]
-    _print_list(("solver", "what it does", "options and defaults"), rows)
+    rows = [(name, solver.summary, options_of(solver)) for name, solver in SOLVERS.items()]
+    print_list(("solver", "what it does", "options and defaults"), rows)
 
 
 def losses() -> None:
     """List the losses, with their formulas, options and defaults."""
     from dualgap.losses import LOSSES
 
-    rows = [(name, loss.task, loss.formula, _options(loss)) for name, loss in LOSSES.items()]
-    _print_list(("loss", "task", "formula", "options and defaults"), rows)
+    rows = [(name, loss.task, loss.formula, options_of(loss)) for name, loss in LOSSES.items()]
+    print_list(("loss", "task", "formula", "options and defaults"), rows)
 
 
-def datasets() -> None:
-    """List the data sets that need no file, with their sizes, options and defaults."""
-    from dualgap.datasets import DATASETS
-
-    rows = []
-    for name, source in DATASETS.items():
-        height, width = source().shape
-        rows.append((name, f"{height:,} × {width:,}", source.summary, source.source, _options(source)))
-    _print_list(("data set", "rows × columns", "what it is", "from", "options and defaults"), rows)
-
-
-def _print_list(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def print_list(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """In a pipe one line per entry; on a screen, which is narrower, the name and beside it the rest line by line."""
     console = make_console()
     table = Table(box=None if console.is_terminal else SIMPLE_HEAD, padding=(0, 2, 0, 0), show_edge=False)
@@ -70,6 +53,8 @@ def _print_list(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
             about.append(f"\n{options}\n" if options else "\n", style="dim")
             table.add_row(Text(name, style="bold"), about)
     else:
+        # A line of a pipe has no end, and a name that is cut cannot be searched for.
+        console.width = sum(max(map(len, column)) + 4 for column in zip(headings, *rows, strict=True))
         for heading in headings:
             table.add_column(heading, overflow="fold")
         for row in rows:
@@ -77,7 +62,7 @@ def _print_list(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     show(console, table)
 
 
-def _options(cls: Any) -> str:
+def options_of(cls: Any) -> str:
     """`name=default` for each option, in the order they may be written in a spec."""
     parameters = inspect.signature(cls).parameters.values()
     return ", ".join(f"{parameter.name}={_written(parameter.default)}" for parameter in parameters)

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from dualgap import spec
+from dualgap.datasets import places
 from dualgap.datasets.dataset import Dataset, against_rest
 from dualgap.datasets.embedded import BreastCancer, Digits
+from dualgap.datasets.published import STORED, Stored
 from dualgap.datasets.readers import SUFFIXES, read
 from dualgap.datasets.simulated import Classification, Gaussians, Simulated
 
@@ -29,7 +31,7 @@ class Source(Protocol):
         """The data set itself."""
 
 
-_SOURCES: tuple[Any, ...] = (BreastCancer, Digits, Simulated, Gaussians, Classification)
+_SOURCES: tuple[Any, ...] = (BreastCancer, Digits, Simulated, Gaussians, Classification, *STORED)
 DATASETS: dict[str, type[Source]] = {source.name: source for source in _SOURCES}
 
 
@@ -46,6 +48,15 @@ def load(text: str, target: str | int | None = None, positive: Sequence[str] = (
     else:
         dataset = source.load()
     return against_rest(dataset, positive) if positive else dataset
+
+
+def place_of(source: Source) -> str:
+    """Where a data set of the table is: built in, in a folder of DUALGAP_DATA or the cache, or to be downloaded, or no."""
+    if not isinstance(source, Stored):
+        return "built in"
+    found = places.find(source.row.files)
+    away = "download" if source.row.download else "no"
+    return away if found is None else found[0]
 
 
 def title(text: str) -> str:

@@ -27,6 +27,7 @@ class Dataset:
     description: str = ""
     source: str = ""
     standardize: bool = False  # whether its columns are in units that should not decide the fit
+    positive: tuple[str, ...] = ()  # of more than two labels, those a task of two classes sets against the rest
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -62,7 +63,8 @@ def against_rest(dataset: Dataset, positive: Sequence[str]) -> Dataset:
         sides = np.array([1 if label_text(value) in wanted else -1 for value in values], dtype=np.int8)
         return sides[position]
 
-    return replace(dataset, y=signs(dataset.y), y_test=None if dataset.y_test is None else signs(dataset.y_test))
+    y_test = None if dataset.y_test is None else signs(dataset.y_test)
+    return replace(dataset, y=signs(dataset.y), y_test=y_test, positive=())
 
 
 def for_task(dataset: Dataset, task: str) -> Dataset:
@@ -80,6 +82,8 @@ def for_task(dataset: Dataset, task: str) -> Dataset:
     if len(values) < 2:
         only = dataset.labels[0] if len(values) else "none"
         raise ValueError(f"{dataset.name} has one label only ({only}); a classification needs two")
+    if dataset.positive:
+        return against_rest(dataset, dataset.positive)
     measured = dataset.y.dtype.kind == "f" and not np.array_equal(values, np.round(values))
     if measured or len(values) > MANY_LABELS:
         raise ValueError(

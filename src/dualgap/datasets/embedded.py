@@ -16,7 +16,7 @@ class BreastCancer:
 
     name: ClassVar[str] = "breast_cancer"
     summary: ClassVar[str] = "benign against malignant tumours, from 30 measurements of cell nuclei"
-    source: ClassVar[str] = "scikit-learn (UCI, Wisconsin diagnostic)"
+    source: ClassVar[str] = "scikit-learn, UCI Wisconsin"
     loss: ClassVar[str] = "hinge"
     shape: ClassVar[tuple[int, int]] = (569, 30)
 
@@ -44,7 +44,7 @@ class Digits:
 
     name: ClassVar[str] = "digits"
     summary: ClassVar[str] = "8 × 8 images of handwritten digits, even against odd"
-    source: ClassVar[str] = "scikit-learn (UCI, optical recognition)"
+    source: ClassVar[str] = "scikit-learn, UCI digits"
     loss: ClassVar[str] = "hinge"
     shape: ClassVar[tuple[int, int]] = (1797, 64)
 

@@ -1,0 +1,80 @@
+"""The command `datasets`: the table of data sets, which of them are here, and the download of those that are not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from dualgap.cli.lists import options_of, print_list
+from dualgap.cli.screen import make_console
+
+# Typer keeps the line ends of a paragraph, so a paragraph is one line.
+HELP = (
+    "List the data sets: size, where from, and whether they are here.\n\n"
+    "Files of published sets are looked for in the folders that the variable DUALGAP_DATA names, then in the cache. "
+    "What is in neither can be downloaded where scikit-learn or OpenML has it, and only when --download asks for it.\n\n"
+    "Your own files are data sets too: .svm, .libsvm and .svmlight text; .csv, numbers only, with the target in the "
+    "last column (or --target); .npz with X and y, or with data, indices, indptr, shape and y."
+)
+EPILOG = """Examples:
+
+dualgap datasets
+
+dualgap race "simulated(n=5000, d=50, noise=0.2)"
+"""
+HEADINGS = ("data set", "rows × columns", "here", "from", "what it is", "options and defaults")
+GAP = "  "
+AWAY = ("no", "download")
+
+
+def datasets(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="Only these data sets. (default: all)")
+    ] = None,
+) -> None:
+    """List the data sets, with their sizes, origins and options."""
+    from dualgap.datasets import DATASETS
+    from dualgap.spec import known
+
+    _show([known(name, DATASETS, "data set") for name in names or DATASETS])
+
+
+def _show(names: Sequence[str]) -> None:
+    from dualgap.datasets import DATASETS, place_of
+
+    rows = []
+    for name in names:
+        source = DATASETS[name]
+        height, width = source().shape
+        here = place_of(source())
+        rows.append((name, f"{height:,} × {width:,}", here, source.source, source.summary, options_of(source)))
+    console = make_console()
+    if console.is_terminal:
+        _lines_below(console, rows)
+    else:
+        print_list(HEADINGS, rows)
+
+
+def _lines_below(console: Console, rows: Sequence[Sequence[str]]) -> None:
+    """Facts in columns, and below them what it is: a screen is too narrow for one line."""
+    from dualgap.datasets import places
+
+    widths = [max(map(len, column)) for column in zip(HEADINGS, *rows, strict=True)]
+
+    def facts(cells: Sequence[str]) -> list[str]:
+        return [cells[0].ljust(widths[0]), cells[1].rjust(widths[1]), cells[2].ljust(widths[2]), cells[3]]
+
+    console.print(Text(GAP.join(facts(HEADINGS)), style="dim"))
+    for row in rows:
+        name, size, here, origin = facts(row)
+        style = "yellow" if row[2] in AWAY else "green"
+        console.print(Text(GAP).join([Text(name, style="bold"), Text(size), Text(here, style=style), Text(origin)]))
+        for words in filter(None, row[4:]):
+            console.print(Padding(Text(words, style="dim"), (0, 0, 0, len(GAP))))
+    folders = ", ".join(map(str, places.folders())) or "none is named"
+    console.print(Text(f"\nfolder: DUALGAP_DATA, {folders}\ncache: {places.cache()}", style="dim"))

@@ -101,7 +101,7 @@ def test_bad_names_and_options_are_refused_in_one_sentence(text: str, sentence: 
 
 
 def test_a_target_column_is_for_files() -> None:
-    with pytest.raises(ValueError, match="csv files only"):
+    with pytest.raises(ValueError, match="csv and parquet files only"):
         load("digits", target="class")
 
 

@@ -138,7 +138,7 @@ def test_a_named_target_needs_a_header(tmp_path: Path) -> None:
 
 
 def test_targets_are_for_csv_only(tmp_path: Path) -> None:
-    assert "csv files only" in refusal(written(tmp_path / "a.svm", SVMLIGHT), target="1")
+    assert "csv and parquet files only" in refusal(written(tmp_path / "a.svm", SVMLIGHT), target="1")
 
 
 def test_dense_npz_keeps_its_type_and_its_test_part(tmp_path: Path) -> None:

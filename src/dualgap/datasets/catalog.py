@@ -38,13 +38,15 @@ DATASETS: dict[str, type[Source]] = {source.name: source for source in _SOURCES}
 def load(text: str, target: str | int | None = None, positive: Sequence[str] = ()) -> Dataset:
     """The data set that `text` stands for: a name of the table, a spec such as `simulated(n=500, seed=3)`, or a file.
 
-    `target` names the target column of a csv file; the labels in `positive` are set against the rest.
+    `target` names the target column of a csv or parquet file; the labels in `positive` are set against the rest.
     """
     source = source_of(text)
     if source is None:
         dataset = read(Path(text), target)
     elif target is not None:
-        raise ValueError(f"a target column can be chosen in csv files only, and {text!r} is a data set of the table")
+        raise ValueError(
+            f"a target column can be chosen in csv and parquet files only, and {text!r} is a data set of the table"
+        )
     else:
         dataset = source.load()
     return against_rest(dataset, positive) if positive else dataset

@@ -54,9 +54,17 @@ def read_rows(text: str, wanted: Sequence[str] | None, width: int, target: str |
     """
     path = Path(text)
     is_file = source_of(text) is None and path.is_file()
-    kind = readers.kind_of(path) if is_file else ""
+    if not is_file:
+        return _rows_of(text, "", path, wanted, width, target)
+    with readers.refusing_damage(path):
+        return _rows_of(text, readers.kind_of(path), path, wanted, width, target)
+
+
+def _rows_of(text: str, kind: str, path: Path, wanted: Sequence[str] | None, width: int, target: str | None) -> Any:
     if kind in readers.TABLES:
         return _table(path, wanted, width, target)
+    if kind == ".parquet":
+        return _parquet(path, wanted, width, target)
     if kind == ".npz":
         X, names = _archive(path)
     else:
@@ -69,6 +77,16 @@ def read_rows(text: str, wanted: Sequence[str] | None, width: int, target: str |
         # Such text names only columns that are not zero, so the last ones may be missing.
         X.resize((X.shape[0], width))
     return X
+
+
+def _parquet(path: Path, wanted: Sequence[str] | None, width: int, target: str | None) -> Any:
+    from dualgap.datasets import parquet
+
+    names = parquet.column_names(path)
+    order = None if wanted is None else places(names, wanted)
+    if order is None:
+        order = _by_place(path.name, names, True, width, target)
+    return parquet.numbers(path, [names[place] for place in order])
 
 
 def _archive(path: Path) -> tuple[Any, tuple[str, ...] | None]:
@@ -85,7 +103,7 @@ def _archive(path: Path) -> tuple[Any, tuple[str, ...] | None]:
 
 def _lacks_only_targets(path: Path) -> bool:
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             held = set(archive.files)
     except (AttributeError, EOFError, OSError, ValueError, zipfile.BadZipFile):
         return False  # whatever it is, the reader refuses it in its own words
@@ -116,7 +134,7 @@ def _table(path: Path, wanted: Sequence[str] | None, width: int, target: str | N
         raise
     if X.shape[0] == 0:
         raise ValueError(f"{path.name} has a header and no rows")
-    if np.isnan(X).any():
+    if not np.isfinite(X).all():
         tables.refuse(opener, path.name, layout, target_may_be_text=False)
     return np.ascontiguousarray(X)
 

@@ -1,26 +1,30 @@
-"""Files as data sets: svmlight text, csv and npz, plain or compressed; refusals are one sentence."""
+"""Files as data sets: svmlight text, csv, parquet and npz, plain or compressed; refusals are one sentence."""
 
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import io
 import re
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
 from dualgap.datasets.dataset import Dataset
+from dualgap.datasets.svmlight import MOST_COLUMNS, read_svmlight
 from dualgap.datasets.tables import read_table
 
 SVMLIGHT = (".svm", ".libsvm", ".svmlight")
 TABLES = (".csv", ".tsv")
 COMPRESSED = (".gz", ".bz2")
-SUFFIXES = (*(kind + ending for kind in (*SVMLIGHT, *TABLES) for ending in ("", *COMPRESSED)), ".npz")
+KINDS = (*SVMLIGHT, *TABLES, ".parquet", ".npz")
+SUFFIXES = (*(kind + ending for kind in (*SVMLIGHT, *TABLES) for ending in ("", *COMPRESSED)), ".parquet", ".npz")
 
 # A label, then index:value pairs; many svmlight files on the web have no suffix, so the first row must tell.
 _SVMLIGHT_ROW = re.compile(r"^\s*[-+]?[\d.]+(e[-+]?\d+)?(\s+(qid|\d+):\S+)+\s*(#.*)?$", re.IGNORECASE)
@@ -31,20 +35,29 @@ def read(path: Path, target: str | int | None = None) -> Dataset:
     if not path.exists():
         raise FileNotFoundError(f"there is no file {str(path)!r}")
     if not path.is_file():
-        raise ValueError(
-            f"{str(path)!r} is not a file; give a file of the kind {', '.join((*SVMLIGHT, *TABLES, '.npz'))}"
-        )
-    kind = kind_of(path)
-    if target is not None and kind not in TABLES:
-        raise ValueError(f"a target column can be chosen in csv files only, and {path.name!r} is not one")
-    try:
-        if kind in TABLES:
-            return _read_csv(path, target)
+        raise ValueError(f"{str(path)!r} is not a file; give a file of the kind {', '.join(KINDS)}")
+    with refusing_damage(path):
+        kind = kind_of(path)
+        if kind in TABLES or kind == ".parquet":
+            return _read_table(path, kind, target)
+        if target is not None:
+            raise ValueError(
+                f"a target column can be chosen in csv and parquet files only, and {path.name!r} is not one"
+            )
         return _read_npz(path) if kind == ".npz" else _read_svmlight(path)
+
+
+@contextmanager
+def refusing_damage(path: Path) -> Iterator[None]:
+    """One sentence for a file that ends early, is not what its name says, may not be read, or does not fit."""
+    try:
+        yield
     except PermissionError:
         raise ValueError(f"{str(path)!r} may not be read; check its permissions") from None
-    except (EOFError, OSError, zlib.error, zipfile.BadZipFile) as error:
-        raise ValueError(f"{str(path)!r} is damaged or not what its name says: {error}") from None
+    except MemoryError:
+        raise ValueError(f"{str(path)!r} does not fit into memory; take a part of its rows or columns") from None
+    except (EOFError, OSError, RuntimeError, zlib.error, zipfile.BadZipFile, csv.Error) as error:
+        raise ValueError(f"{str(path)!r} is damaged or not what its name says: {error}; get the file anew") from None
 
 
 def kind_of(path: Path) -> str:
@@ -52,7 +65,7 @@ def kind_of(path: Path) -> str:
     name = path.name.lower()
     for ending in COMPRESSED:
         name = name.removesuffix(ending)
-    for suffix in (*SVMLIGHT, *TABLES, ".npz"):
+    for suffix in KINDS:
         if name.endswith(suffix):
             return suffix
     with opened(path) as file:
@@ -61,39 +74,38 @@ def kind_of(path: Path) -> str:
                 if _SVMLIGHT_ROW.match(line):
                     return SVMLIGHT[0]
                 break
-    raise ValueError(
-        f"the format of {path.name!r} is not known; it should end in {', '.join((*SVMLIGHT, *TABLES, '.npz'))}"
-    )
+    raise ValueError(f"the format of {path.name!r} is not known; it should end in {', '.join(KINDS)}")
 
 
 def opened(path: Path) -> IO[str]:
     """The text of a file, decompressed where its name says so."""
     # A byte-order mark is dropped; a stray byte in a header must not stop the reading of numbers.
+    return io.TextIOWrapper(_decompressed(path), encoding="utf-8-sig", errors="replace", newline="")
+
+
+def _decompressed(path: Path) -> Any:
     openers: dict[str, Callable[..., Any]] = {".gz": gzip.GzipFile, ".bz2": bz2.BZ2File}
-    raw = openers.get(path.suffix.lower(), open)(path, "rb")
-    return io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="")
+    return openers.get(path.suffix.lower(), open)(path, "rb")
 
 
 def _read_svmlight(path: Path) -> Dataset:
-    from sklearn.datasets import load_svmlight_file
-
-    try:
-        X, y = load_svmlight_file(str(path))
-    except (ValueError, OverflowError) as error:
-        raise ValueError(f"{str(path)!r} is not svmlight text (a label, then index:value pairs): {error}") from None
-    if X.shape[0] == 0:
-        raise ValueError(f"{str(path)!r} holds no rows")
+    X, y = read_svmlight(lambda: _decompressed(path), repr(str(path)))
     return Dataset(path.name, X, y, description="read from svmlight text", source=str(path))
 
 
-def _read_csv(path: Path, target: str | int | None) -> Dataset:
-    table = read_table(lambda: opened(path), path.name, target)
+def _read_table(path: Path, kind: str, target: str | int | None) -> Dataset:
+    if kind == ".parquet":
+        from dualgap.datasets.parquet import read_parquet
+
+        table = read_parquet(path, target)
+    else:
+        table = read_table(lambda: opened(path), path.name, target)
     return Dataset(
         path.name,
         table.X,
         table.y,
         feature_names=table.feature_names,
-        description=f"read from csv, target column {table.target}",
+        description=f"read from {'parquet' if kind == '.parquet' else 'csv'}, target column {table.target}",
         source=str(path),
         standardize=True,
     )
@@ -102,7 +114,8 @@ def _read_csv(path: Path, target: str | int | None) -> Dataset:
 def _read_npz(path: Path) -> Dataset:
     """Dense `X`, `y`, or sparse `data`, `indices`, `indptr`, `shape`, `y`; the names of a test part end in `_test`."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # numpy leaves a file open that it cannot read, unless it was opened for it.
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise ValueError("it is a single array")
             parts = {name: archive[name] for name in archive.files}
@@ -137,8 +150,11 @@ def part_of(path: Path, parts: dict[str, np.ndarray[Any, Any]], ending: str) -> 
 
         data, indices, indptr, shape = (parts[name] for name in needed)
         try:
+            if int(shape[1]) > MOST_COLUMNS:
+                raise ValueError(f"it has {int(shape[1]):,} columns, and more than {MOST_COLUMNS:,} are not read")
             X: Any = csr_matrix((data, indices, indptr), shape=(int(shape[0]), int(shape[1])))
-        except (ValueError, TypeError, IndexError) as error:
+            X.check_format(full_check=True)
+        except (ValueError, TypeError, IndexError, OverflowError) as error:
             raise ValueError(f"the sparse matrix in {str(path)!r} is malformed: {error}") from None
     else:
         X = parts[needed[0]]
@@ -146,4 +162,19 @@ def part_of(path: Path, parts: dict[str, np.ndarray[Any, Any]], ending: str) -> 
         raise ValueError(
             f"{str(path)!r} should hold n rows and n targets, and has X{ending} {X.shape} and y{ending} {y.shape}"
         )
+    if X.shape[0] == 0:
+        raise ValueError(f"{str(path)!r} has no rows in X{ending}")
+    if X.dtype.kind not in "biuf" or not _is_finite(X if isinstance(X, np.ndarray) else X.data) or not _is_finite(y):
+        raise ValueError(
+            f"{str(path)!r} should hold finite numbers in X{ending} and y{ending}, and has text, NaN or infinity; "
+            "turn text into numbers, and fill or drop the others"
+        )
     return X, y
+
+
+def _is_finite(values: np.ndarray[Any, Any]) -> bool:
+    """Whether no value is NaN or infinite; the sum tells without a copy of the data, short of an overflow."""
+    if values.dtype.kind != "f":
+        return True
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all())

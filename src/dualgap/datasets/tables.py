@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import difflib
 import itertools
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -51,7 +52,7 @@ def read_table(opener: Opener, name: str, target: str | int | None) -> Table:
         X, y = numbers_of(opener, layout, layout.features), _words(opener, layout)
     if len(y) == 0:
         raise ValueError(f"{name} has a header and no rows")
-    if np.isnan(X).any() or (y.dtype.kind == "f" and np.isnan(y).any()):
+    if not np.isfinite(X).all() or (y.dtype.kind == "f" and not np.isfinite(y).all()):
         refuse(opener, name, layout, target_may_be_text=False)
     names = tuple(layout.names[column] for column in layout.features) if layout.header else None
     return Table(np.ascontiguousarray(X), y.copy(), names, layout.names[layout.target])
@@ -86,6 +87,7 @@ def is_header(cells: Sequence[str]) -> bool:
 
 
 def target_column(name: str, names: list[str], header: bool, target: str | int | None) -> int:
+    """The position of the target: the last, or the one that is named or counted."""
     if target is None:
         return len(names) - 1
     if header and str(target) in names:
@@ -94,7 +96,7 @@ def target_column(name: str, names: list[str], header: bool, target: str | int |
         position = int(target)
     except ValueError:
         near = difflib.get_close_matches(str(target), names, n=1) if header else []
-        hint = f"did you mean {near[0]!r}?" if near else f"its columns are {_some(names)}"
+        hint = f"did you mean {near[0]!r}?" if near else f"its columns are {some(names)}"
         if not header:
             hint = f"it has no header, so give a position from 0 to {len(names) - 1}"
         raise ValueError(f"{name} has no column {target!r}; {hint}") from None
@@ -104,17 +106,30 @@ def target_column(name: str, names: list[str], header: bool, target: str | int |
 
 
 def numbers_of(opener: Opener, layout: Layout, columns: list[int]) -> np.ndarray[Any, Any]:
+    whole = sorted(columns) == list(range(len(layout.names)))
     with opener() as file, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # numpy warns of a file without rows; the caller refuses it
-        return np.loadtxt(
+        cells = np.loadtxt(
             file,
             delimiter=layout.delimiter,
             skiprows=int(layout.header),
-            usecols=columns,
+            # With a choice of columns numpy lets rows of any length pass.
+            usecols=None if whole else columns,
             comments=None,
             quotechar='"',
             ndmin=2,
         )
+    if whole and cells.size:
+        return cells[:, columns]
+    _refuse_other_lengths(opener, layout)
+    return cells
+
+
+def _refuse_other_lengths(opener: Opener, layout: Layout) -> None:
+    with opener() as file:
+        for line in file:
+            if line.count(layout.delimiter) != len(layout.names) - 1 and line.strip() and '"' not in line:
+                raise ValueError("a row has another length")
 
 
 def _words(opener: Opener, layout: Layout) -> np.ndarray[Any, Any]:
@@ -126,9 +141,9 @@ def _words(opener: Opener, layout: Layout) -> np.ndarray[Any, Any]:
 
 def refuse(opener: Opener, name: str, layout: Layout, target_may_be_text: bool) -> None:
     """Raise with what keeps the file from being numbers; return where that is the target alone, and it may be text."""
-    width = len(layout.names)
-    text: dict[int, str] = {}
-    missing: dict[int, int] = {}
+    width, count = len(layout.names), 0
+    text: dict[int, list[tuple[int, str]]] = {}
+    missing: dict[int, list[int]] = {}
     watched = [*layout.features, layout.target]
     with opener() as file:
         rows = csv.reader(file, delimiter=layout.delimiter)
@@ -137,38 +152,47 @@ def refuse(opener: Opener, name: str, layout: Layout, target_may_be_text: bool) 
                 continue
             if len(row) != width:
                 raise ValueError(f"line {rows.line_num} of {name} has {len(row)} cells where the first has {width}")
+            count += 1
             for column in watched:
                 cell = row[column].strip()
                 if cell.lower() in MISSING:
-                    missing[column] = missing.get(column, 0) + 1
-                elif column not in text and not _is_number(cell):
-                    text[column] = cell
+                    missing.setdefault(column, []).append(rows.line_num)
+                elif not _is_number(cell):
+                    text.setdefault(column, []).append((rows.line_num, cell))
     if target_may_be_text and layout.target in text:
         del text[layout.target]
     if text:
-        columns, cell = _some([layout.names[column] for column in sorted(text)]), text[min(text)]
+        column = min(text)
+        line, cell = text[column][0]
+        if len(text[column]) * 2 < count:
+            raise ValueError(
+                f"line {line} of {name} has {cell!r} in column {layout.names[column]}, which is no finite number as "
+                "most rows have there; mend it, or leave the row out"
+            )
         raise ValueError(
-            f"{name} has text in column {columns} (for example {cell!r}); turn it into numbers first, for instance "
-            "with pandas.get_dummies or scikit-learn's OneHotEncoder, or leave those columns out"
+            f"{name} has text in column {some([layout.names[column] for column in sorted(text)])} (for example "
+            f"{cell!r} in line {line}); turn it into numbers first, for instance with pandas.get_dummies or "
+            "scikit-learn's OneHotEncoder, or leave those columns out"
         )
     if missing:
-        columns, cells = _some([layout.names[column] for column in sorted(missing)]), sum(missing.values())
+        columns = some([layout.names[column] for column in sorted(missing)])
         raise ValueError(
-            f"{name} has {cells} missing cells, in column {columns}; fill them first, for instance with scikit-learn's "
-            "SimpleImputer, or leave those rows or columns out"
+            f"{name} has {sum(map(len, missing.values()))} missing cells, in column {columns}, the first in line "
+            f"{min(map(min, missing.values()))}; fill them first, for instance with scikit-learn's SimpleImputer, or "
+            "leave those rows or columns out"
         )
 
 
 def _is_number(cell: str) -> bool:
     try:
-        float(cell)
+        finite = math.isfinite(float(cell))
     except ValueError:
         return False
-    return (
-        cell.lower() not in MISSING and "_" not in cell
-    )  # Python reads 1_000 as a number, a csv file does not mean it
+    # Python reads 1_000 as a number, a csv file does not mean it.
+    return finite and "_" not in cell
 
 
-def _some(names: Sequence[str]) -> str:
+def some(names: Sequence[str]) -> str:
+    """The first few of many names."""
     shown = ", ".join(names[:SHOWN_COLUMNS])
     return shown if len(names) <= SHOWN_COLUMNS else f"{shown} and {len(names) - SHOWN_COLUMNS} more"

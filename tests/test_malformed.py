@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -203,6 +204,42 @@ def test_npz_with_a_broken_byte(tmp_path: Path) -> None:
     assert "damaged" in refused(path)
 
 
+def picture_zip(path: Path, names: tuple[str, ...], shade: int = 7) -> Path:
+    cv2 = pytest.importorskip("cv2")
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            archive.writestr(name, cv2.imencode(".png", np.full((3, 4), shade, np.uint8))[1].tobytes())
+    return path
+
+
+@pytest.mark.parametrize("name", ["../cat/a.png", "/cat/a.png", "cat/../../a.png", "C:\\cat\\a.png", "..\\cat\\a.png"])
+def test_a_zip_whose_paths_leave_the_folder(tmp_path: Path, name: str) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    path = picture_zip(inside / "a.zip", ("dog/a.png", name))
+    assert "leads out of its folder" in refused(path)
+    assert [found.name for found in tmp_path.rglob("*")] == ["inside", "a.zip"]
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"no zip"])
+def test_what_is_no_zip(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "a.zip"
+    path.write_bytes(content)
+    assert "neither a folder nor a whole zip of pictures" in refused(path)
+
+
+def test_zips_and_folders_of_pictures_are_read(tmp_path: Path) -> None:
+    path = picture_zip(tmp_path / "a.zip", ("cat/1.png", "dog/1.png", "dog/2.png"))
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(tmp_path / "album")
+    for album in (path, tmp_path / "album"):
+        dataset = load(str(album))
+        assert (dataset.shape, dataset.y.tolist()) == ((3, 12), ["cat", "dog", "dog"])
+        assert (dataset.X == 7).all()
+        assert dataset.description == "grey pictures of 4 × 3 pixels"
+    assert "holds no pictures" in refused(picture_zip(path, ("at_the_top.png",)))
+
+
 @pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["", "with mark"])
 @pytest.mark.parametrize("kind", LONG)
 def test_windows_line_ends_are_read(tmp_path: Path, kind: str, mark: str) -> None:
@@ -237,6 +274,7 @@ def test_parquet_is_read_with_numbers_words_and_the_index_of_pandas(tmp_path: Pa
         ("a9a.gz", gzip.compress(LONG[".svm"].encode())[:-20]),
         ("a.npz", b"PK\x03\x04"),
         ("a.parquet", b"PAR1"),
+        ("a.zip", b"PK\x03\x04"),
         ("a.svm", b""),
     ],
 )

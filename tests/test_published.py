@@ -52,7 +52,13 @@ def test_a_line_of_the_table_is_sound(row: Published) -> None:
     assert row.name == title(row.name.replace("_", "-"))
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
+# Its pictures are cropped one by one, which takes a minute.
+SLOW = {"blood_cells"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in PUBLISHED]
+)
 def test_every_set_that_is_here_is_what_the_table_says(name: str) -> None:
     stored(name)
     row = PUBLISHED[name]

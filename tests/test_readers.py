@@ -220,7 +220,7 @@ def test_damaged_compression_is_refused(tmp_path: Path) -> None:
 def test_missing_files_and_folders_are_refused(tmp_path: Path) -> None:
     assert "there is no file" in refusal(str(tmp_path / "nope.csv"))
     assert "there is no file" in refusal("nope.npz")
-    assert "is not a file" in refusal(str(tmp_path))
+    assert "holds no pictures" in refusal(str(tmp_path))
 
 
 def test_a_file_named_like_a_data_set_is_reached_by_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,6 +89,13 @@ def arrhythmia(paths: Sequence[Path]) -> Dataset:
     return Dataset("arrhythmia", X, np.where(cells[:, -1] == NORMAL, 1, -1).astype(np.int8))
 
 
+def blood_cells(paths: Sequence[Path]) -> Dataset:
+    """Every picture cropped around its nucleus, as cells.py does it."""
+    from dualgap.datasets import cells
+
+    return cells.blood_cells(paths[0]).dataset
+
+
 def relapse(paths: Sequence[Path]) -> Dataset:
     """The training rows in the genes that are known; a project kept these looking at the labels."""
     with np.load(paths[0], allow_pickle=False) as parts:

@@ -1,4 +1,4 @@
-"""Files as data sets: svmlight text, csv, parquet and npz, plain or compressed; refusals are one sentence."""
+"""Files as data sets: svmlight text, csv, parquet, npz, and folders or zips of pictures; refusals are one sentence."""
 
 from __future__ import annotations
 
@@ -23,8 +23,14 @@ from dualgap.datasets.tables import read_table
 SVMLIGHT = (".svm", ".libsvm", ".svmlight")
 TABLES = (".csv", ".tsv")
 COMPRESSED = (".gz", ".bz2")
-KINDS = (*SVMLIGHT, *TABLES, ".parquet", ".npz")
-SUFFIXES = (*(kind + ending for kind in (*SVMLIGHT, *TABLES) for ending in ("", *COMPRESSED)), ".parquet", ".npz")
+FOLDER = "folder"
+KINDS = (*SVMLIGHT, *TABLES, ".parquet", ".npz", ".zip")
+SUFFIXES = (
+    *(kind + ending for kind in (*SVMLIGHT, *TABLES) for ending in ("", *COMPRESSED)),
+    ".parquet",
+    ".npz",
+    ".zip",
+)
 
 # A label, then index:value pairs; many svmlight files on the web have no suffix, so the first row must tell.
 _SVMLIGHT_ROW = re.compile(r"^\s*[-+]?[\d.]+(e[-+]?\d+)?(\s+(qid|\d+):\S+)+\s*(#.*)?$", re.IGNORECASE)
@@ -34,16 +40,16 @@ def read(path: Path, target: str | int | None = None) -> Dataset:
     """The data set in a file; its format is told by its suffix, and where that says nothing by its first row."""
     if not path.exists():
         raise FileNotFoundError(f"there is no file {str(path)!r}")
-    if not path.is_file():
-        raise ValueError(f"{str(path)!r} is not a file; give a file of the kind {', '.join(KINDS)}")
     with refusing_damage(path):
-        kind = kind_of(path)
+        kind = FOLDER if path.is_dir() else kind_of(path)
         if kind in TABLES or kind == ".parquet":
             return _read_table(path, kind, target)
         if target is not None:
             raise ValueError(
                 f"a target column can be chosen in csv and parquet files only, and {path.name!r} is not one"
             )
+        if kind in (FOLDER, ".zip"):
+            return _read_pictures(path)
         return _read_npz(path) if kind == ".npz" else _read_svmlight(path)
 
 
@@ -109,6 +115,15 @@ def _read_table(path: Path, kind: str, target: str | int | None) -> Dataset:
         source=str(path),
         standardize=True,
     )
+
+
+def _read_pictures(path: Path) -> Dataset:
+    """Grey pictures in a folder for each label; those that cannot be used are named in the log."""
+    from dualgap.datasets.albums import read_album
+
+    album = read_album(path)
+    height, width = album.shape
+    return album.dataset(path.name, str(path), f"grey pictures of {width} × {height} pixels")
 
 
 def _read_npz(path: Path) -> Dataset:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import importlib.util
 import os
 from pathlib import Path
 
@@ -211,3 +213,39 @@ def test_other_sizes_and_other_targets_are_refused(nowhere: Path, monkeypatch: p
     np.savez(nowhere / "data" / "vert_breast_relapse_partial.npz", X=np.zeros((2, 2)))
     with pytest.raises(ValueError, match="is not breast_relapse: it lacks"):
         load("breast-relapse")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("arrhythmia", gzip.compress(b"1,2,3\n" * 500)[:-9], "damaged"),
+        ("arrhythmia", gzip.compress(b"1,2,3\n4,5\n"), "line 2 of arrhythmia.csv.gz has 2 cells, the first 3"),
+        ("arrhythmia", gzip.compress(b"1,x,3\n"), "is not arrhythmia: could not convert string to float"),
+        ("arrhythmia", gzip.compress(b""), "arrhythmia.csv.gz is empty"),
+        ("adult", gzip.compress(b"a,b\n1,2\n"), "is not adult: 'age' is not in list"),
+        ("breast_relapse", b"PK", "damaged"),
+        ("heart", b"no archive", "not an npz archive"),
+        ("blood_cells", b"no archive", "neither a folder nor a whole zip of pictures"),
+    ],
+)
+def test_a_damaged_copy_is_refused_in_one_sentence(
+    nowhere: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes, words: str
+) -> None:
+    monkeypatch.setenv("DUALGAP_DATA", str(nowhere))
+    for file in PUBLISHED[name].files:
+        (nowhere / file).write_bytes(content)
+    with pytest.raises(ValueError) as caught:
+        load(name)
+    assert words in str(caught.value)
+    assert PUBLISHED[name].files[0] in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_page_of_data_sets_is_current() -> None:
+    path = Path(__file__).resolve().parent.parent / "docs" / "make_datasets.py"
+    spec = importlib.util.spec_from_file_location("make_datasets", path)
+    assert spec is not None
+    assert spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    assert made.PAGE.read_text(encoding="utf-8") == made.page(), "stale; run python docs/make_datasets.py"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.padding import Padding
+from rich.status import Status
 from rich.text import Text
 
 from dualgap.cli.lists import options_of, print_list
@@ -19,11 +21,14 @@ HELP = (
     "Files of published sets are looked for in the folders that the variable DUALGAP_DATA names, then in the cache. "
     "What is in neither can be downloaded where scikit-learn or OpenML has it, and only when --download asks for it.\n\n"
     "Your own files are data sets too: .svm, .libsvm and .svmlight text; .csv, numbers only, with the target in the "
-    "last column (or --target); .npz with X and y, or with data, indices, indptr, shape and y."
+    "last column (or --target); .parquet; .npz with X and y, or with data, indices, indptr, shape and y; and folders or "
+    "zips of pictures, with a folder for each label."
 )
 EPILOG = """Examples:
 
 dualgap datasets
+
+dualgap datasets skin covtype --download
 
 dualgap race "simulated(n=5000, d=50, noise=0.2)"
 """
@@ -36,12 +41,39 @@ def datasets(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="NAME", help="Only these data sets. (default: all)")
     ] = None,
+    download: Annotated[
+        bool, typer.Option("--download", help="Fetch those of the named sets that are not here into the cache.")
+    ] = False,
 ) -> None:
     """List the data sets, with their sizes, origins and options."""
     from dualgap.datasets import DATASETS
     from dualgap.spec import known
 
-    _show([known(name, DATASETS, "data set") for name in names or DATASETS])
+    if download and not names:
+        raise ValueError(
+            "--download needs the names of data sets, got none; for instance: dualgap datasets skin --download"
+        )
+    chosen = [known(name, DATASETS, "data set") for name in names or DATASETS]
+    if download:
+        _fetch(chosen)
+    _show(chosen)
+
+
+def _fetch(names: Sequence[str]) -> None:
+    """Download what is not here, with the bytes that have come on standard error."""
+    from dualgap.datasets import DATASETS
+    from dualgap.datasets.catalog import fetch_missing
+
+    console = Console(stderr=True, highlight=False)
+    for name in names:
+        with console.status(f"{name}: waiting for the server") as status:
+            fetched = fetch_missing(DATASETS[name](), partial(_tell, status, name))
+        if fetched:
+            console.print(f"{name} was downloaded, compared with its known sizes, and kept")
+
+
+def _tell(status: Status, name: str, count: int) -> None:
+    status.update(f"{name}: {count / 1e6:,.1f} MB have come")
 
 
 def _show(names: Sequence[str]) -> None:

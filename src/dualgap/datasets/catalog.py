@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -35,10 +35,19 @@ _SOURCES: tuple[Any, ...] = (BreastCancer, Digits, Simulated, Gaussians, Classif
 DATASETS: dict[str, type[Source]] = {source.name: source for source in _SOURCES}
 
 
-def load(text: str, target: str | int | None = None, positive: Sequence[str] = ()) -> Dataset:
+def load(
+    text: str,
+    target: str | int | None = None,
+    positive: Sequence[str] = (),
+    *,
+    download: bool = False,
+    tell: Callable[[int], object] | None = None,
+) -> Dataset:
     """The data set that `text` stands for: a name of the table, a spec such as `simulated(n=500, seed=3)`, or a file.
 
-    `target` names the target column of a csv or parquet file; the labels in `positive` are set against the rest.
+    `target` names the target column of a csv or parquet file; the labels in `positive` are set against the rest. A
+    published set that is not here is fetched into the cache with `download`, and never without; `tell` is called with
+    the bytes that have come.
     """
     source = source_of(text)
     if source is None:
@@ -48,8 +57,20 @@ def load(text: str, target: str | int | None = None, positive: Sequence[str] = (
             f"a target column can be chosen in csv and parquet files only, and {text!r} is a data set of the table"
         )
     else:
+        if download:
+            fetch_missing(source, tell)
         dataset = source.load()
     return against_rest(dataset, positive) if positive else dataset
+
+
+def fetch_missing(source: Source, tell: Callable[[int], object] | None = None) -> bool:
+    """Download what a published set needs and is not here; whether anything was."""
+    if not isinstance(source, Stored) or places.find(source.row.files) is not None:
+        return False
+    from dualgap.datasets import cache
+
+    cache.fetch(source.row, tell)
+    return True
 
 
 def place_of(source: Source) -> str:

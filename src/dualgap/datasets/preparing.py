@@ -98,7 +98,7 @@ def blood_cells(paths: Sequence[Path]) -> Dataset:
 
 def relapse(paths: Sequence[Path]) -> Dataset:
     """The training rows in the genes that are known; a project kept these looking at the labels."""
-    with np.load(paths[0], allow_pickle=False) as parts:
+    with open(paths[0], "rb") as file, np.load(file, allow_pickle=False) as parts:
         names = tuple(str(gene, "ascii") for gene in parts["genes_subset"].tolist())
         return Dataset("breast_relapse", parts["Xtrain_subset"], parts["ytrain"], feature_names=names)
 
@@ -110,7 +110,15 @@ def _changed(dataset: Dataset, change: Callable[[Any], Any]) -> Dataset:
 
 def _cells(path: Path) -> list[list[str]]:
     with opened(path) as file:
-        return [row for row in csv.reader(file) if row]
+        rows = csv.reader(file)
+        cells: list[list[str]] = []
+        for row in filter(None, rows):
+            if cells and len(row) != len(cells[0]):
+                raise ValueError(f"line {rows.line_num} of {path.name} has {len(row)} cells, the first {len(cells[0])}")
+            cells.append(row)
+    if not cells:
+        raise ValueError(f"{path.name} is empty")
+    return cells
 
 
 def _adult(paths: Sequence[Path]) -> tuple[list[str], list[np.ndarray[Any, Any]], list[np.ndarray[Any, Any]]]:

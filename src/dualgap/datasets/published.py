@@ -12,6 +12,7 @@ import numpy as np
 
 from dualgap.datasets import places
 from dualgap.datasets.dataset import Dataset
+from dualgap.datasets.readers import refusing_damage
 
 TABLE = Path(__file__).with_name("published.toml")
 MEAN_AGREES = 1e-6  # of a measured target, relative: the table has so many digits
@@ -39,9 +40,13 @@ class Published:
         from dualgap.datasets import preparing
 
         try:
-            dataset: Dataset = getattr(preparing, self.prepare)(paths)
-        except (KeyError, IndexError) as error:
-            raise ValueError(f"{str(paths[0])!r} is not {self.name}: it lacks {error}") from None
+            with refusing_damage(paths[0]):
+                dataset: Dataset = getattr(preparing, self.prepare)(paths)
+        except (LookupError, ValueError) as error:
+            if any(path.name in str(error) for path in paths):
+                raise  # a reader's own sentence
+            reason = f"it lacks {error}" if isinstance(error, LookupError) else str(error).splitlines()[0]
+            raise ValueError(f"{str(paths[0])!r} is not {self.name}: {reason}; take the published file") from None
         self._check(dataset, paths[0])
         return replace(
             dataset,

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from dualgap.cli.app import main
 from dualgap.datasets import DATASETS, for_task, load, place_of, places, preparing, published, title
 from dualgap.datasets.published import PUBLISHED, Published
 
@@ -213,6 +214,25 @@ def test_other_sizes_and_other_targets_are_refused(nowhere: Path, monkeypatch: p
     np.savez(nowhere / "data" / "vert_breast_relapse_partial.npz", X=np.zeros((2, 2)))
     with pytest.raises(ValueError, match="is not breast_relapse: it lacks"):
         load("breast-relapse")
+
+
+def test_a_name_is_all_that_the_command_line_needs(
+    nowhere: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    y = np.repeat(np.array([-1, 1], dtype=np.int8), [150, 120])
+    X = np.random.default_rng(0).standard_normal((270, 13)) + y[:, None]
+    np.savez(nowhere / "heart_scale.npz", X=X, y=y)
+    monkeypatch.setenv("DUALGAP_DATA", str(nowhere))
+    monkeypatch.chdir(nowhere)
+    with pytest.raises(SystemExit) as ended:
+        main(["fit", "Heart", "-o", "heart.dg"])
+    assert ended.value.code == 0
+    assert "heart: 270 rows × 13 columns" in capsys.readouterr().out
+    with pytest.raises(SystemExit) as ended:
+        main(["fit", "skin", "-o", "skin.dg"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("dualgap: skin is not here; put skin_nonskin.npz into")
+    assert sorted(path.name for path in nowhere.iterdir()) == ["heart.dg", "heart_scale.npz"]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import importlib.util
 import os
+import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -155,6 +157,29 @@ def test_the_genomic_set_says_whose_rows_it_has(stand_in: str) -> None:
 def test_an_unknown_stand_in_is_refused() -> None:
     with pytest.raises(ValueError, match="genomic needs stand_in to be prostate or golub"):
         load("genomic(stand_in=mouse)")
+
+
+def test_blood_cells_are_cropped_in_two_ways(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cv2 = pytest.importorskip("cv2")
+    monkeypatch.setenv("DUALGAP_DATA", str(nowhere))
+    row = replace(PUBLISHED["blood_cells"], shape=(2, 14400), counts=(1, 1), test_rows=2)
+    monkeypatch.setattr(DATASETS["blood_cells"], "row", row)
+    with zipfile.ZipFile(nowhere / row.files[0], "w") as archive:
+        for part in ("TRAIN", "TEST"):
+            for kind in ("LYMPHOCYTE", "NEUTROPHIL"):
+                picture = np.full((160, 200, 3), 220, np.uint8)
+                cv2.circle(picture, (20, 80), 15, (90, 60, 90), -1)
+                archive.writestr(f"{part}/{kind}/1.png", cv2.imencode(".png", picture)[1].tobytes())
+    cells, plain = load("blood-cells"), load("blood-cells(plain=true)")
+    assert cells.y.tolist() == plain.y.tolist() == [-1, 1]
+    assert cells.X_test.shape == plain.X_test.shape == (2, 14400)
+    # The cell lies near the edge: in the middle of the one crop, at the side of the other.
+    bright = [np.flatnonzero(data.X[0].reshape(120, 120)[60] > 100).mean() for data in (cells, plain)]
+    assert bright[0] == pytest.approx(60, abs=3)
+    assert bright[1] < 30
+    assert title("blood-cells(plain=true)") == "blood_cells(plain=True)"
+    with pytest.raises(ValueError, match="plain to be true or false, got 3"):
+        load("blood-cells(plain=3)")
 
 
 def test_folders_come_first_in_their_order_and_the_cache_last(

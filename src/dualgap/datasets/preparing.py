@@ -96,6 +96,13 @@ def blood_cells(paths: Sequence[Path]) -> Dataset:
     return cells.blood_cells(paths[0]).dataset
 
 
+def plain_blood_cells(paths: Sequence[Path]) -> Dataset:
+    """The same with plain crops."""
+    from dualgap.datasets import cells
+
+    return cells.blood_cells(paths[0], plain=True).dataset
+
+
 def relapse(paths: Sequence[Path]) -> Dataset:
     """The training rows in the genes that are known; a project kept these looking at the labels."""
     with open(paths[0], "rb") as file, np.load(file, allow_pickle=False) as parts:

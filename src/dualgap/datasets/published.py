@@ -83,7 +83,7 @@ class Stored:
     summary: ClassVar[str]
     source: ClassVar[str]
     loss: ClassVar[str]
-    row: Any
+    row: ClassVar[Any]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -91,15 +91,20 @@ class Stored:
         size: tuple[int, int] = self.row.shape
         return size
 
-    def load(self) -> Dataset:
-        """Read the first copy there is, or say what to put where."""
+    def paths(self) -> list[Path]:
+        """The first copy of the files there is; where there is none, a refusal that says what to put where."""
         row: Published = self.row
         found = places.find(row.files)
         if found is None:
             raise FileNotFoundError(
                 f"{row.name} is not here; {places.what_to_do(row.name, row.files, bool(row.download))}"
             )
-        return row.prepared(found[1])
+        return found[1]
+
+    def load(self) -> Dataset:
+        """Read and check it."""
+        dataset: Dataset = self.row.prepared(self.paths())
+        return dataset
 
 
 def _sized(shape: tuple[int, int]) -> str:
@@ -156,4 +161,26 @@ class Genomic(Stored):
         return replace(dataset, name=self.name, description=about)
 
 
-STORED: tuple[type[Stored], ...] = (*(_entry(row) for row in PUBLISHED.values()), Genomic)
+@dataclass(frozen=True)
+class BloodCells(Stored):
+    """Pictures of blood cells; `plain` crops keep the black frame and lie inside the picture."""
+
+    row: ClassVar[Published] = PUBLISHED["blood_cells"]
+    name: ClassVar[str] = row.name
+    summary: ClassVar[str] = row.summary
+    source: ClassVar[str] = row.source
+    loss: ClassVar[str] = "hinge"
+
+    plain: bool = False
+
+    def load(self) -> Dataset:
+        """Crop the pictures, each around its nucleus."""
+        if not isinstance(self.plain, bool):
+            raise ValueError(f"blood_cells needs plain to be true or false, got {self.plain!r}")
+        row = replace(self.row, prepare="plain_blood_cells") if self.plain else self.row
+        return row.prepared(self.paths())
+
+
+# A set that has options is a class of its own.
+_OWN: dict[str, type[Stored]] = {BloodCells.name: BloodCells}
+STORED: tuple[type[Stored], ...] = (*(_OWN.get(name) or _entry(row) for name, row in PUBLISHED.items()), Genomic)

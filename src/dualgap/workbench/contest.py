@@ -83,7 +83,7 @@ class Contest:
             max_seconds=run.seconds,
             seed=run.seed,
             test=self.test,
-            record_every=min(max(1.0, (run.epochs or 0.0) / ENOUGH_RECORDS), SPARSEST_RECORDS),
+            record_every=run.every or min(max(1.0, (run.epochs or 0.0) / ENOUGH_RECORDS), SPARSEST_RECORDS),
             callback=lambda record: tell(record) is True,
             n_jobs=self.threads,
         )

@@ -46,11 +46,14 @@ class Run:
     target: str | None = None
     positive: tuple[str, ...] = ()
     kind: str = "solver"  # or "rival"
+    every: float | None = None  # epochs between records, where a race's own choice is not meant
+    experiment: str | None = None  # of a replication
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings as plain values, as they are written to disk."""
-        return asdict(self) | {"positive": list(self.positive)}
+        """The settings as plain values, as they are written to disk; those only a replication has, where it has them."""
+        told = asdict(self) | {"positive": list(self.positive)}
+        return {name: value for name, value in told.items() if value is not None or name not in ("every", "experiment")}
 
     @property
     def id(self) -> str:
@@ -89,13 +92,15 @@ class Plan:
     target: str | None = None
     positive: tuple[str, ...] = ()
     rivals: tuple[str, ...] = ()
+    every: float | None = None
+    experiment: str | None = None
 
     def __post_init__(self) -> None:
         if not (self.data and self.strengths and self.solvers):
             raise ValueError("a race needs at least one data set, one strength and one solver")
         if self.epochs is None and self.seconds is None:
             raise ValueError("a race needs an end; pass a number of epochs or of seconds")
-        for name, value in (("epochs", self.epochs), ("seconds", self.seconds)):
+        for name, value in (("epochs", self.epochs), ("seconds", self.seconds), ("every", self.every)):
             if value is not None and not (math.isfinite(value) and value > 0):
                 raise ValueError(f"{name} must be a finite number above 0, got {value}")
         if not (math.isfinite(self.tol) and self.tol >= 0):
@@ -154,6 +159,8 @@ class Plan:
             target=self.target,
             positive=self.positive,
             kind=kind,
+            every=None if self.every is None else float(self.every),
+            experiment=self.experiment,
         )
 
 

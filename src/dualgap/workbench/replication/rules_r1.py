@@ -21,7 +21,7 @@ def errors(frame: Frame, experiment: str, solver: str, data: str) -> Numbers:
     """The median test error at the end of each epoch, from 0 on."""
     trials = frame.of(experiment, solver, data=data)
     last = round(max(trial.last("epoch") for trial in trials))
-    return np.array([1.0 - middle(at_epoch(trials, "test_score", epoch)) for epoch in range(last + 1)])
+    return np.array([1.0 - middle(at_epoch(trials, "test_score", passes)) for passes in range(last + 1)])
 
 
 def fitting(frame: Frame, experiment: str = RAW) -> str:

@@ -1,0 +1,161 @@
+"""Data sets that only the reports have: others of the table, changed as a report changed them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dualgap.datasets import DATASETS, Dataset, for_task, load, split
+
+
+@dataclass(frozen=True)
+class Derived:
+    """What derived data sets have in common: a base, and its shape once it is loaded."""
+
+    data: str = ""
+    name: ClassVar[str] = "derived"
+    summary: ClassVar[str] = "another data set, changed as a report changed it"
+    source: ClassVar[str] = "derived"
+    loss: ClassVar[str] = "hinge"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.load().shape
+
+    def load(self) -> Dataset:
+        """The base itself."""
+        return load(self.data)
+
+
+@dataclass(frozen=True)
+class ZeroOne(Derived):
+    """Labels left at 0 and 1 where an algorithm wants −1 and +1.
+
+    max(0, 1 − y⟨x, w⟩) is then the constant 1 on every row labelled 0, which is what a row of zeros has: such rows of
+    the training part become zeros, and P, every step, and the final weights are those of labels left as they are.
+    """
+
+    test: float = 0.2
+    seed: int = 0
+    name: ClassVar[str] = "zero_one"
+
+    def load(self) -> Dataset:
+        parts = split(for_task(load(self.data), "classification"), self.test, self.seed, False, stratify=True)
+        X = np.where((parts.y > 0)[:, None], parts.X, 0.0)
+        return replace(parts, name=f"{parts.name}, labels 0/1", X=X, beta=None, standardize=False)
+
+
+@dataclass(frozen=True)
+class FirstRows(Derived):
+    """The first rows of a data set, as R4 took those of Adult; 0 rows mean all, and columns are left in their units."""
+
+    rows: int = 0
+    standardize: bool = True
+    name: ClassVar[str] = "first_rows"
+
+    def load(self) -> Dataset:
+        whole = load(self.data)
+        count = self.rows or whole.shape[0]
+        return replace(
+            whole,
+            name=f"{whole.name}, first {count:,} rows" if self.rows else whole.name,
+            X=whole.X[:count],
+            y=whole.y[:count],
+            X_test=None,
+            y_test=None,
+            standardize=self.standardize,
+        )
+
+
+@dataclass(frozen=True)
+class GaussianMap(Derived):
+    """exp(−‖x − s‖²/h²) for centers s drawn from the training part, then standardized: R4's projection, sign mended."""
+
+    width: float = 10.0
+    share: float = 0.2
+    rows: int = 0
+    test: float = 0.15
+    seed: int = 0
+    name: ClassVar[str] = "gaussian_map"
+
+    def load(self) -> Dataset:
+        from sklearn.metrics.pairwise import euclidean_distances
+        from sklearn.model_selection import train_test_split
+        from sklearn.preprocessing import StandardScaler
+
+        base = for_task(FirstRows(self.data, rows=self.rows).load(), "classification")
+        parts = split(base, self.test, self.seed, False, stratify=True)
+        X, X_test = (np.asarray(part, dtype=np.float64) for part in (parts.X, parts.X_test))
+        centers, _ = train_test_split(X, train_size=self.share, random_state=self.seed)
+
+        def mapped(rows: Any) -> Any:
+            return np.exp(-euclidean_distances(rows, centers, squared=True) / self.width**2)
+
+        scaler = StandardScaler().fit(mapped(X))
+        return replace(
+            parts,
+            name=f"{parts.name}, Gaussian h = {self.width:g}",
+            X=scaler.transform(mapped(X)),
+            X_test=scaler.transform(mapped(X_test)),
+            beta=None,
+            standardize=False,
+        )
+
+
+@dataclass(frozen=True)
+class Cells(Derived):
+    """Cropped blood cells: pixels from 0 to `pixels`, and the first `components` of a PCA, centered or not; 0 for none."""
+
+    pixels: int = 1
+    components: int = 0
+    centered: bool = True
+    rows: int = 0
+    name: ClassVar[str] = "cells"
+
+    def load(self) -> Dataset:
+        base = for_task(_cells(self.data or "blood_cells", self.rows), "classification")
+        divisor = np.float32(255.0 / self.pixels)
+        X, X_test = (np.asarray(part, dtype=np.float32) / divisor for part in (base.X, base.X_test))
+        if self.components:
+            X, X_test = _reduced(X, X_test, self.components, self.centered)
+        return replace(base, X=X, X_test=X_test, standardize=False)
+
+
+@functools.lru_cache(maxsize=1)
+def _cells(data: str, rows: int) -> Dataset:
+    """The cropped pictures, kept because reading them takes a minute; every so-manieth row where fewer are wanted."""
+    whole = load(data)
+    if not rows or rows >= whole.shape[0]:
+        return whole
+    kept = np.linspace(0, whole.shape[0] - 1, rows).astype(int)
+    return replace(whole, X=whole.X[kept], y=whole.y[kept])
+
+
+def _reduced(X: Any, X_test: Any, components: int, centered: bool) -> tuple[Any, Any]:
+    from sklearn.decomposition import PCA, TruncatedSVD
+
+    if centered:
+        reducer = PCA(components, svd_solver="randomized", random_state=0)
+    else:
+        reducer = TruncatedSVD(components, random_state=0)
+    return reducer.fit_transform(X), reducer.transform(X_test)
+
+
+SOURCES = (ZeroOne, FirstRows, GaussianMap, Cells)
+
+
+@contextmanager
+def at_hand() -> Iterator[None]:
+    """Inside the `with` block the table knows the derived data sets too."""
+    DATASETS.update({source.name: source for source in SOURCES})
+    try:
+        yield
+    finally:
+        for source in SOURCES:
+            DATASETS.pop(source.name, None)

@@ -6,11 +6,15 @@ import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from dualgap.datasets import DATASETS, Dataset, for_task, load, split
+from dualgap.datasets import DATASETS, Dataset, for_task, load, places, split
+from dualgap.datasets.cells import blood_cells
+
+ARCHIVE = ("blood_cells_lymphocyte_neutrophil.zip",)
 
 
 @dataclass(frozen=True)
@@ -53,14 +57,20 @@ class ZeroOne(Derived):
 
 @dataclass(frozen=True)
 class FirstRows(Derived):
-    """The first rows of a data set, as R4 took those of Adult; 0 rows mean all, and columns are left in their units."""
+    """The first rows of a data set, as R4 took those of Adult, with no official test part; 0 rows mean all.
+
+    `joined` puts the official test part behind the training part first.
+    """
 
     rows: int = 0
     standardize: bool = True
+    joined: bool = False
     name: ClassVar[str] = "first_rows"
 
     def load(self) -> Dataset:
         whole = load(self.data)
+        if self.joined and whole.y_test is not None:
+            whole = replace(whole, X=np.concatenate([whole.X, whole.X_test]), y=np.concatenate([whole.y, whole.y_test]))
         count = self.rows or whole.shape[0]
         return replace(
             whole,
@@ -85,24 +95,20 @@ class GaussianMap(Derived):
     name: ClassVar[str] = "gaussian_map"
 
     def load(self) -> Dataset:
-        from sklearn.metrics.pairwise import euclidean_distances
-        from sklearn.model_selection import train_test_split
         from sklearn.preprocessing import StandardScaler
+
+        from dualgap.features import GaussianCenters
 
         base = for_task(FirstRows(self.data, rows=self.rows).load(), "classification")
         parts = split(base, self.test, self.seed, False, stratify=True)
-        X, X_test = (np.asarray(part, dtype=np.float64) for part in (parts.X, parts.X_test))
-        centers, _ = train_test_split(X, train_size=self.share, random_state=self.seed)
-
-        def mapped(rows: Any) -> Any:
-            return np.exp(-euclidean_distances(rows, centers, squared=True) / self.width**2)
-
-        scaler = StandardScaler().fit(mapped(X))
+        bumps = GaussianCenters(self.share, width=self.width**2, random_state=self.seed).fit(parts.X)
+        X, X_test = bumps.transform(parts.X), bumps.transform(parts.X_test)
+        scaler = StandardScaler().fit(X)
         return replace(
             parts,
             name=f"{parts.name}, Gaussian h = {self.width:g}",
-            X=scaler.transform(mapped(X)),
-            X_test=scaler.transform(mapped(X_test)),
+            X=scaler.transform(X),
+            X_test=scaler.transform(X_test),
             beta=None,
             standardize=False,
         )
@@ -119,22 +125,27 @@ class Cells(Derived):
     name: ClassVar[str] = "cells"
 
     def load(self) -> Dataset:
-        base = for_task(_cells(self.data or "blood_cells", self.rows), "classification")
+        base = pictures()
+        kept = np.linspace(0, base.shape[0] - 1, min(self.rows or base.shape[0], base.shape[0])).astype(int)
         divisor = np.float32(255.0 / self.pixels)
-        X, X_test = (np.asarray(part, dtype=np.float32) / divisor for part in (base.X, base.X_test))
+        X, X_test = (np.asarray(part, dtype=np.float32) / divisor for part in (base.X[kept], base.X_test))
         if self.components:
             X, X_test = _reduced(X, X_test, self.components, self.centered)
-        return replace(base, X=X, X_test=X_test, standardize=False)
+        return replace(base, X=X, y=base.y[kept], X_test=X_test, standardize=False)
+
+
+def archive() -> Path:
+    """Where the pictures are."""
+    found = places.find(ARCHIVE)
+    if found is None:
+        raise FileNotFoundError(f"the blood cells are not here; {places.what_to_do('blood_cells', ARCHIVE, False)}")
+    return found[1][0]
 
 
 @functools.lru_cache(maxsize=1)
-def _cells(data: str, rows: int) -> Dataset:
-    """The cropped pictures, kept because reading them takes a minute; every so-manieth row where fewer are wanted."""
-    whole = load(data)
-    if not rows or rows >= whole.shape[0]:
-        return whole
-    kept = np.linspace(0, whole.shape[0] - 1, rows).astype(int)
-    return replace(whole, X=whole.X[kept], y=whole.y[kept])
+def pictures() -> Dataset:
+    """The cropped pictures, kept because cropping them takes a minute."""
+    return blood_cells(archive()).dataset
 
 
 def _reduced(X: Any, X_test: Any, components: int, centered: bool) -> tuple[Any, Any]:

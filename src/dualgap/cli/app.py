@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import dualgap
-from dualgap.cli import certify, data, fit, info, lists, predict, race, report
+from dualgap.cli import certify, data, fit, info, lists, predict, race, replicate, report
 from dualgap.cli.screen import forgive_encoding
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app = typer.Typer(
 )
 app.command(help=race.HELP, epilog=race.EPILOG)(race.race)
 app.command(help=report.HELP, epilog=report.EPILOG)(report.report)
+app.command(help=replicate.HELP, epilog=replicate.EPILOG)(replicate.replicate)
 app.command(help=fit.HELP, epilog=fit.EPILOG)(fit.fit)
 app.command(help=predict.HELP, epilog=predict.EPILOG)(predict.predict)
 app.command(help=certify.HELP, epilog=certify.EPILOG)(certify.certify)

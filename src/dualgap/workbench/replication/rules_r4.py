@@ -72,14 +72,15 @@ def stopping_times(frame: Frame) -> Verdict:
         computed = int(frame.fact(f"R4.stopping/{data}"))
         parts.append(Part(f"{printed:,} updates suffice for {data}", computed == printed, f"computed {computed:,}"))
     for data in PRINTED_TIMES:
-        needed = middle(over(frame.of(f"R4.stopping, {data}", SDCA), _updates_needed))
+        needed = middle(over(frame.of(f"R4.stopping, {data}", SDCA), updates_needed))
         ratio = times(float(PRINTED_TIMES[data]), needed)
         said = f"a gap of 1e-3 is proven after {number(needed)} updates, {number(ratio)} times fewer"
         parts.append(Part(f"far more than {data} needs (10 times)", ratio >= FAR_MORE, said))
     return verdict(parts, "The two strengths are exchanged between tables 1 and 2 of the report.")
 
 
-def _updates_needed(trial: Trial) -> float:
+def updates_needed(trial: Trial) -> float:
+    """The updates after which a gap of 1e-3 was first proven."""
     reached = np.flatnonzero(trial.column("gap") <= NEEDED_GAP)
     return float(trial.column("updates")[reached[0]]) if reached.size else math.inf
 

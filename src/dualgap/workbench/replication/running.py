@@ -45,6 +45,13 @@ def run_ids(plan: Plan) -> list[str]:
     return [run.id for heat in plan.heats() for run in heat.runs]
 
 
+def still_to_do(experiments: Sequence[Experiment], done: Sequence[FinishedRun]) -> int:
+    """How many runs of the experiments are not among those done."""
+    with at_hand():
+        wanted = {run for experiment in experiments for plan in experiment.plans() for run in run_ids(plan)}
+    return len(wanted - {run.run for run in done})
+
+
 def carry_out(experiments: Sequence[Experiment], folder: Path, observer: Observer | None = None) -> Carried:
     """Carry out what is not yet in the folder. Ctrl-C ends it with what there is, and a later call goes on from there."""
     watcher = observer or Observer()

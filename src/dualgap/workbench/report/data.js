@@ -1,6 +1,4 @@
-"use strict";
-/* The data of the page, read once, and what the reader has chosen to see of it. */
-const DATA = JSON.parse(document.getElementById("data").textContent);
+/* What the reader has chosen to see of the data, and the curves of that. */
 const GAPS = DATA.gaps;
 const RIVALS = new Set(DATA.rivals);
 
@@ -13,17 +11,6 @@ const state = {
   sort: { column: "place", descending: false },
   filter: "",
 };
-
-const opened = new Map();
-
-/* A packed list of numbers: base64 of four-byte floats, opened on first use. */
-function numbers(place) {
-  if (!opened.has(place)) {
-    const bytes = Uint8Array.from(atob(DATA.pool[place]), (letter) => letter.charCodeAt(0));
-    opened.set(place, new Float32Array(bytes.buffer));
-  }
-  return opened.get(place);
-}
 
 /* The curves of the heat shown, as lists of numbers. */
 function curves(y) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
@@ -12,6 +13,7 @@ import jinja2
 
 STYLES = ("base.css", "layout.css", "parts.css", "table.css")
 SCRIPTS = (
+    "packed.js",
     "data.js",
     "words.js",
     "theme.js",
@@ -26,23 +28,34 @@ SCRIPTS = (
 )
 
 
-def render(shown: dict[str, Any]) -> str:
-    """The page. Only scripts whose hash stands in its security policy run, so that no name in a file can bring one."""
+def render(
+    shown: dict[str, Any],
+    template: str = "page.html",
+    *,
+    styles: Sequence[str] = STYLES,
+    scripts: Sequence[str] = SCRIPTS,
+    own: str = __package__,
+) -> str:
+    """A page. Only scripts whose hash stands in its security policy run, so that no name in a file can bring one.
+
+    Files are taken from the package `own` where it has them, and otherwise from this one.
+    """
+
+    def file(name: str) -> str:
+        found = resources.files(own).joinpath(name)
+        return (found if found.is_file() else resources.files(__package__).joinpath(name)).read_text(encoding="utf-8")
+
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_file), autoescape=True, trim_blocks=True, lstrip_blocks=True
+        loader=jinja2.FunctionLoader(file), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    scripts = {"plotly": _plotly(), "page": "(() => {\n" + "\n".join(map(_file, SCRIPTS)) + "\n})();"}
-    return environment.get_template("page.html").render(
+    texts = {"plotly": _plotly(), "page": "(() => {\n" + "\n".join(map(file, scripts)) + "\n})();"}
+    return environment.get_template(template).render(
         shown=shown,
         data=_json(shown["data"]),
-        styles="\n".join(map(_file, STYLES)),
-        scripts=scripts,
-        hashes=" ".join(f"'sha256-{_hash(script)}'" for script in scripts.values()),
+        styles="\n".join(map(file, styles)),
+        scripts=texts,
+        hashes=" ".join(f"'sha256-{_hash(script)}'" for script in texts.values()),
     )
-
-
-def _file(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 def _plotly() -> str:

@@ -49,7 +49,7 @@ def problems(gathered: Gathered) -> list[Problem]:
     for run in gathered.runs:
         experiment = str(run.settings["experiment"])
         if not experiment.startswith(LEFT_OUT):
-            data = re.sub(r"(, )?seed=\d+", "", str(run.settings["data"])).removesuffix("()")
+            data = re.sub(r"(, )?seed=\d+|\(seed=\d+\)", "", str(run.settings["data"])).replace("()", "")
             found.setdefault((experiment, data, run.strength), []).append(run)
     made = [_problem(key, runs) for key, runs in found.items()]
     return [problem for problem in made if problem is not None]

@@ -56,6 +56,19 @@ class ZeroOne(Derived):
 
 
 @dataclass(frozen=True)
+class UnitRows(Derived):
+    """All rows divided by the length of the longest, as the papers on SDCA, ASDCA and Pegasos assume of them."""
+
+    name: ClassVar[str] = "unit_rows"
+
+    def load(self) -> Dataset:
+        whole = load(self.data)
+        X = np.asarray(whole.X, dtype=np.float64)
+        longest = float(np.sqrt(np.einsum("ij,ij->i", X, X).max()))
+        return replace(whole, X=X / longest, standardize=False)
+
+
+@dataclass(frozen=True)
 class FirstRows(Derived):
     """The first rows of a data set, as R4 took those of Adult, with no official test part; 0 rows mean all.
 
@@ -158,7 +171,7 @@ def _reduced(X: Any, X_test: Any, components: int, centered: bool) -> tuple[Any,
     return reducer.fit_transform(X), reducer.transform(X_test)
 
 
-SOURCES = (ZeroOne, FirstRows, GaussianMap, Cells)
+SOURCES = (ZeroOne, UnitRows, FirstRows, GaussianMap, Cells)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import numpy as np
 
 from dualgap.workbench.replication.frames import Frame
 from dualgap.workbench.replication.measures import (
+    DOWN,
     alike,
     angle,
     band,
@@ -276,7 +277,7 @@ def random_stop(frame: Frame) -> Verdict:
         # 42c ln(T/δ)/(λT), c = 4R² without projection, δ = ½.
         allowed = 42.0 * 4.0 * radius**2 * math.log(2.0 * updates) / (trial.strength * updates)
         inside.append(trial.last("primal") - frame.optimum(trial) <= allowed)
-        near.append(way_left(frame, trial)[-1] <= 0.05)
+        near.append(way_left(frame, trial)[-1] <= DOWN)
     shares = [sum(kept) / len(kept) for kept in (inside, near)]
     parts = [
         Part("at least half of the runs are within the theorem's bound", shares[0] >= 0.5, percent(shares[0], 0)),

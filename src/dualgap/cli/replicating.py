@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table as Grid
 
 from dualgap.cli.screen import make_console, show
-from dualgap.trace import Record
+from dualgap.trace import Clock, Record
 from dualgap.workbench import store
 from dualgap.workbench.plan import Run
 from dualgap.workbench.replication import gathering, running
@@ -84,11 +84,14 @@ def carry_out(asked: Asked, *, out: Path | None, resume: bool, show: bool, quiet
     if not resume:
         folder = store.new_folder(Path(), STEM) if out is None else _claimed(out)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / SETTINGS).write_text(json.dumps(asdict(asked)) + "\n", encoding="utf-8")
+    before = _seconds(folder)
+    clock = Clock()
+    _keep(folder, asked, before)
     console = make_console()
     done = store.resume(folder / store.FILE)
     with _view(console, running.still_to_do(todo, done), quiet) as observer:
         carried = running.carry_out(todo, folder, observer)
+    _keep(folder, asked, before + clock.elapsed())
     if not carried.runs and not carried.facts:
         (folder / SETTINGS).unlink(missing_ok=True)
         if not any(folder.iterdir()):
@@ -149,6 +152,17 @@ def _kept(folder: Path, asked: Asked) -> Asked:
         raise ValueError(f"{str(folder)!r} was begun in full size; leave --quick out, or choose another folder with -o")
     names = tuple(dict.fromkeys((*kept["names"], *asked.names))) if kept["names"] else ()
     return Asked(names, bool(kept["quick"]), asked.figure or kept["figure"])
+
+
+def _keep(folder: Path, asked: Asked, seconds: float) -> None:
+    """Write down what is asked for, and how long it has taken so far."""
+    kept = asdict(asked) | {"seconds": round(seconds, 1)}
+    (folder / SETTINGS).write_text(json.dumps(kept) + "\n", encoding="utf-8")
+
+
+def _seconds(folder: Path) -> float:
+    file = folder / SETTINGS
+    return float(json.loads(file.read_text(encoding="utf-8")).get("seconds", 0.0)) if file.exists() else 0.0
 
 
 def _claimed(folder: Path) -> Path:

@@ -138,12 +138,15 @@ class Cells(Derived):
     name: ClassVar[str] = "cells"
 
     def load(self) -> Dataset:
+        # A PCA takes many seconds and its result is small; the pictures themselves are large and quick to scale.
+        return _reduced_cells(self) if self.components else self.scaled()
+
+    def scaled(self) -> Dataset:
+        """All pixels, in their range."""
         base = pictures()
         kept = np.linspace(0, base.shape[0] - 1, min(self.rows or base.shape[0], base.shape[0])).astype(int)
         divisor = np.float32(255.0 / self.pixels)
         X, X_test = (np.asarray(part, dtype=np.float32) / divisor for part in (base.X[kept], base.X_test))
-        if self.components:
-            X, X_test = _reduced(X, X_test, self.components, self.centered)
         return replace(base, X=X, y=base.y[kept], X_test=X_test, standardize=False)
 
 
@@ -161,14 +164,16 @@ def pictures() -> Dataset:
     return blood_cells(archive()).dataset
 
 
-def _reduced(X: Any, X_test: Any, components: int, centered: bool) -> tuple[Any, Any]:
+@functools.lru_cache(maxsize=8)
+def _reduced_cells(cells: Cells) -> Dataset:
     from sklearn.decomposition import PCA, TruncatedSVD
 
-    if centered:
-        reducer = PCA(components, svd_solver="randomized", random_state=0)
+    whole = cells.scaled()
+    if cells.centered:
+        reducer = PCA(cells.components, svd_solver="randomized", random_state=0)
     else:
-        reducer = TruncatedSVD(components, random_state=0)
-    return reducer.fit_transform(X), reducer.transform(X_test)
+        reducer = TruncatedSVD(cells.components, random_state=0)
+    return replace(whole, X=reducer.fit_transform(whole.X), X_test=reducer.transform(whole.X_test))
 
 
 SOURCES = (ZeroOne, UnitRows, FirstRows, GaussianMap, Cells)

@@ -1,0 +1,120 @@
+"""Writes docs/replication.md from the committed results of a full replication alone.
+
+`python docs/make_replication.py FOLDER` takes the results of a finished `dualgap replicate` into docs/replication/ first,
+packed and with six digits a number; without FOLDER the page is written from what is there. tests/test_replication_docs.py
+holds the page current.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from dualgap.workbench import store
+from dualgap.workbench.replication import gathering
+from dualgap.workbench.replication.beyond import problems
+from dualgap.workbench.replication.claims import CLAIMS, REPORTS
+from dualgap.workbench.replication.content import answer, judged
+from dualgap.workbench.replication.verdicts import Verdict
+from dualgap.workbench.report import provenance
+
+DOCS = Path(__file__).parent
+PAGE = DOCS / "replication.md"
+FOLDER = DOCS / "replication"
+RESULTS = FOLDER / f"{store.FILE}.gz"
+SETTINGS = FOLDER / "replication.json"
+DIGITS = 6
+HEAD = """# Five reports, repeated
+
+`dualgap replicate` repeats the experiments of five student reports on SDCA, Pegasos and SGD, and judges what they claim.
+Each claim has a rule, a pure function of the results, written before them. This page is written by
+`python docs/make_replication.py` from [the results](replication/results.jsonl.gz) of one run; `dualgap replicate` makes a
+page with all figures.
+"""
+
+
+def take(folder: Path) -> None:
+    """Keep the results of a folder, packed; the same results give the same bytes."""
+    FOLDER.mkdir(exist_ok=True)
+    lines = (folder / store.FILE).read_text(encoding="utf-8").splitlines()
+    text = "\n".join(json.dumps(_short(json.loads(line)), ensure_ascii=False) for line in lines) + "\n"
+    RESULTS.write_bytes(gzip.compress(text.encode(), mtime=0))
+    facts = _short(gathering.read_facts(folder))
+    (FOLDER / gathering.FACTS).write_text(json.dumps(facts, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
+    SETTINGS.write_text((folder / "replication.json").read_text(encoding="utf-8"), encoding="utf-8")
+
+
+def page() -> str:
+    """The whole page as Markdown."""
+    gathered = gathering.gather(store.read(RESULTS), gathering.read_facts(FOLDER))
+    settings = json.loads(SETTINGS.read_text(encoding="utf-8"))
+    verdicts = judged(list(CLAIMS.values()), gathered)
+    parts = [HEAD, answer(verdicts, bool(settings["quick"])), "", *_how(gathered, settings), "## Verdicts", ""]
+    parts += ["| claim | the report says | verdict |", "|---|---|---|"]
+    parts += [
+        f"| [{one.id}](#{_anchor(one.id)}) | {one.says} | {_verdict(verdicts[one.id])} |" for one in CLAIMS.values()
+    ]
+    for report, title in REPORTS.items():
+        parts += ["", f"## {report}: {title}"]
+        for claim in (one for one in CLAIMS.values() if one.report == report):
+            parts += ["", f"### {claim.id}", "", f"{claim.says} *Settings: {claim.settings}.*", ""]
+            parts += _told(verdicts[claim.id])
+    parts += ["", "## Beyond the reports", "", *_beyond(gathered)]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _how(gathered: gathering.Gathered, settings: dict[str, Any]) -> list[str]:
+    seconds = settings.get("seconds")
+    took = [f"- Took: {seconds / 60:,.0f} min of wall time"] if seconds else []
+    facts = [
+        f"- {name}: {'; '.join(values[:3])}" for name, values in provenance.facts(gathered.runs) if name != "Data from"
+    ]
+    return [*facts, *took, ""]
+
+
+def _anchor(name: str) -> str:
+    return name.lower().replace(".", "")
+
+
+def _verdict(found: Verdict | str) -> str:
+    return f"**{found.outcome.value}**" if isinstance(found, Verdict) else "not measured"
+
+
+def _told(found: Verdict | str) -> list[str]:
+    if isinstance(found, str):
+        return [f"Not measured: {found}."]
+    lines = [f"- {'✓' if part.true else '✗'} {part.says}: {part.numbers}" for part in found.parts]
+    return [f"**{found.outcome.value}.** {found.sentence}", "", *lines]
+
+
+def _beyond(gathered: gathering.Gathered) -> list[str]:
+    lines = [
+        "The certified optimum of every problem, the test accuracy there, and how far above it each setting ended.",
+        "",
+        "| experiment | data | λ | P* proven between | test accuracy at P* | ended above P* |",
+        "|---|---|---|---|---|---|",
+    ]
+    for one in problems(gathered):
+        ended = ", ".join(f"{ending.solver} +{100 * ending.excess:.2g} %" for ending in one.endings)
+        score = "" if one.score is None else f"{one.score:.3f}"
+        proven = f"{one.dual:.7g} and {one.primal:.7g}"
+        lines.append(f"| {one.experiment} | {one.data} | {one.strength:.3g} | {proven} | {score} | {ended} |")
+    return lines
+
+
+def _short(value: Any) -> Any:
+    """The same with six digits a number, but for whole numbers."""
+    if isinstance(value, dict):
+        return {name: item if name == "certificate" else _short(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_short(item) for item in value]
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        take(Path(sys.argv[1]))
+    PAGE.write_text(page(), encoding="utf-8", newline="\n")

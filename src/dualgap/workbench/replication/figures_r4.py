@@ -25,7 +25,8 @@ from dualgap.workbench.replication.verdicts import number
 from dualgap.workbench.store import FinishedRun
 
 LEARNING = tuple(f"R4.{data}" for data in SETS)
-VALIDATION = tuple(f"R4.validation, {data}" for data in SETS)
+SETTINGS = tuple(f"R4.{setting}, {data}" for data in SETS for setting in ("c of SGD", "eps of SGD", "c of SDCA"))
+WIDTHS = tuple(f"R4.widths, {data}" for data in SETS)
 STOPPING = ("R4.stopping", *(f"R4.stopping, {data}" for data in SETS))
 
 
@@ -42,18 +43,13 @@ def _during(y: str) -> Callable[[Gathered], Sequence[Panel]]:
     return lambda gathered: [panel for data in SETS for panel in _own(gathered, data, y)]
 
 
-def _setting(prefix: str) -> Callable[[FinishedRun], float | None]:
-    """The number behind a prefix in a solver's name, such as `SGD c 1000`."""
-
-    def place(run: FinishedRun) -> float | None:
-        name = str(run.settings["solver"])
-        return float(name.removeprefix(prefix)) if name.startswith(prefix) else None
-
-    return place
+def _named(run: FinishedRun) -> float | None:
+    """The number in a solver's name, such as `SGD 1000`."""
+    return float(str(run.settings["solver"]).rpartition(" ")[2])
 
 
 def _strength(run: FinishedRun) -> float | None:
-    return run.strength if run.settings["solver"] == "SDCA c" else None
+    return run.strength
 
 
 def _width(solver: str) -> Callable[[FinishedRun], float | None]:
@@ -69,11 +65,10 @@ def hyperparameters(gathered: Gathered) -> Sequence[Panel]:
     """Figure 2: accuracy after 15 epochs over c of SGD, eps of SGD, and c of SDCA."""
     panels = []
     for data in SETS:
-        experiment = f"R4.validation, {data}"
         panels += [
-            sweep(gathered, experiment, f"c of SGD, {data}", "c (λ = 1/c)", _setting("SGD c ")),
-            sweep(gathered, experiment, f"eps of SGD, {data}", "eps", _setting("SGD eps ")),
-            sweep(gathered, experiment, f"c of SDCA, {data}", "c (λ = c)", _strength),
+            sweep(gathered, f"R4.c of SGD, {data}", f"c of SGD, {data}", "c (λ = 1/c)", _named),
+            sweep(gathered, f"R4.eps of SGD, {data}", f"eps of SGD, {data}", "eps", _named),
+            sweep(gathered, f"R4.c of SDCA, {data}", f"c of SDCA, {data}", "c (λ = c)", _strength),
         ]
     return panels
 
@@ -81,7 +76,7 @@ def hyperparameters(gathered: Gathered) -> Sequence[Panel]:
 def widths(gathered: Gathered) -> Sequence[Panel]:
     """Figure 3: accuracy over the width of the Gaussian features."""
     return [
-        sweep(gathered, f"R4.validation, {data}", f"h, {solver}, {data}", "h", _width(f"{solver} h"))
+        sweep(gathered, f"R4.widths, {data}", f"h, {solver}, {data}", "h", _width(solver))
         for solver in (SGD, SDCA)
         for data in SETS
     ]
@@ -141,8 +136,8 @@ def outputs(gathered: Gathered) -> Sequence[Panel]:
 
 FIGURES = (
     Figure("R4 figure 1", "accuracy", "Accuracy during learning.", LEARNING, _during("test_score")),
-    Figure("R4 figure 2", "hyperparameters", "Selection of c and eps.", VALIDATION, hyperparameters),
-    Figure("R4 figure 3", "widths", "Selection of the width h of Gaussian features.", VALIDATION, widths),
+    Figure("R4 figure 2", "hyperparameters", "Selection of c and eps.", SETTINGS, hyperparameters),
+    Figure("R4 figure 3", "widths", "Selection of the width h of Gaussian features.", WIDTHS, widths),
     Figure("R4 figure 4", "loss", "The loss during learning.", LEARNING, _during("primal")),
     Figure("R4 table 1", "settings", "The chosen settings.", LEARNING, chosen_settings),
     Figure("R4 table 2", "stopping", "Sufficient stopping times.", STOPPING, stopping),

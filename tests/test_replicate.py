@@ -1,0 +1,220 @@
+"""`dualgap replicate` as a person meets it: a slice of the reports from the command line to the page in a browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dualgap.cli.app import main
+from dualgap.cli.replicating import Asked
+from dualgap.workbench import store
+from dualgap.workbench.replication import gathering, running
+from dualgap.workbench.replication.claims import CLAIMS
+from dualgap.workbench.replication.data import at_hand
+from dualgap.workbench.replication.experiments import Contenders, Experiment, Fact, canonical
+from dualgap.workbench.replication.figures import FIGURES, named
+from dualgap.workbench.replication.table import experiments
+from test_page import ARGUMENTS, NAMES, missing
+
+# What needs no data set from elsewhere, and takes seconds.
+SLICE = ("R0.4", "R0.11", "R2.2", "R3", "R4.2")
+
+
+def command(*arguments: str, code: int = 0) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["replicate", *arguments])
+    assert left.value.code == code
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The slice, repeated once, without any folder of data."""
+    made = tmp_path_factory.mktemp("replication") / "slice"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DUALGAP_DATA", "")
+        patch.setenv("DUALGAP_CACHE", str(made.parent / "cache"))
+        command(*SLICE, "--quick", "-q", "-o", str(made))
+        yield made
+
+
+def test_every_figure_and_experiment_of_a_claim_exists() -> None:
+    for quick in (True, False):
+        there = {one.name for one in experiments(quick)}
+        for claim in CLAIMS.values():
+            assert set(claim.experiments) <= there, claim.id
+            assert set(claim.figures) <= set(FIGURES), claim.id
+        for figure in FIGURES.values():
+            assert set(figure.experiments) <= there, figure.id
+
+
+def test_all_figures_and_tables_of_the_reports_are_there() -> None:
+    wanted = [f"R0 figure {number}" for number in range(1, 12)]
+    wanted += [f"{report} figure {number}" for report in ("R1", "R3") for number in range(1, 9)]
+    wanted += [f"R4 figure {number}" for number in range(1, 5)]
+    wanted += ["R0 table 1", "R0 table 2", "R4 table 1", "R4 table 2"]
+    assert set(wanted) <= set(FIGURES)
+    assert sum(name.startswith("R2") for name in FIGURES) == 7
+    assert named("cropping", ["R1"])[0].id == "R1 figure 4"
+    assert named("table 2", ["R4"])[0].id == "R4 table 2"
+    with pytest.raises(ValueError, match="no figure 'nothing' in R1; there are: examples"):
+        named("nothing", ["R1"])
+
+
+def test_no_two_solvers_of_an_experiment_share_a_name_or_a_spec() -> None:
+    for quick in (True, False):
+        for one in experiments(quick):
+            told = {(name, canonical(text)) for many in one.contenders for name, text in many.solvers.items()}
+            assert len({name for name, _ in told}) == len({text for _, text in told}) == len(told), one.name
+
+
+def test_labels_left_at_zero_and_one_give_the_objective_of_a_formula() -> None:
+    import dualgap as dg
+
+    with at_hand():
+        from dualgap.datasets import for_task, load, split
+
+        left = load("zero_one(data=breast_cancer)")
+        plain = split(for_task(load("breast_cancer"), "classification"), 0.2, 0, False, stratify=True)
+    weights = np.linspace(-1e-3, 1e-3, left.shape[1])
+    ones = (plain.y + 1) / 2
+    by_hand = np.maximum(0.0, 1.0 - ones * (plain.X @ weights)).mean() + 0.05 * weights @ weights
+    problem = dg.Problem(left.X, left.y, loss="hinge", strength=0.1)
+    assert problem.primal(problem.scores(weights), weights) == pytest.approx(by_hand, rel=1e-12)
+
+
+def test_the_slice_is_judged_and_what_is_missing_is_said(folder: Path) -> None:
+    runs, facts = gathering.read(folder)
+    frame = gathering.gather(runs, facts).frame
+    assert facts["R4.stopping/arrhythmia"] == 401_549
+    assert facts["R4.stopping/adult"] == 629_840
+    for claim in ("R0.4", "R0.11", "R2.2", "R3.1", "R3.2"):
+        assert CLAIMS[claim].rule(frame).parts
+    page = (folder / "replication.html").read_text(encoding="utf-8")
+    assert "arrhythmia is not here" in page
+    assert "Of 5 claims" in page
+
+
+def test_certified_optima_stand_below_everything(folder: Path) -> None:
+    from dualgap.workbench.replication.beyond import problems
+
+    found = problems(gathering.gather(*gathering.read(folder)))
+    assert {one.experiment for one in found} >= {"R0.table 2", "R0.random stop", "R2.labels 0/1", "R3.methods"}
+    for one in found:
+        assert one.relative_gap <= 1e-6, one
+        assert all(ending.excess >= -1e-5 for ending in one.endings), one
+
+
+def test_resuming_runs_nothing_twice_and_keeps_the_names(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (folder / store.FILE).read_bytes()
+    capsys.readouterr()
+    command("--resume", "-o", str(folder))
+    assert (folder / store.FILE).read_bytes() == before
+    said = capsys.readouterr().out
+    assert "0 runs to do" in said
+    assert "R3.2" in said
+    assert "R1.1" not in said
+
+
+def test_another_size_or_a_second_start_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "replication.json").write_text('{"names": ["R3"], "quick": false, "figure": null}')
+    command("--resume", "--quick", "-o", str(tmp_path), code=2)
+    assert "was begun in full size" in capsys.readouterr().err
+    command("R3", "-o", str(tmp_path), code=2)
+    assert "nothing is overwritten" in capsys.readouterr().err
+    command("R9", code=2)
+    assert "there is no report or claim 'R9'" in capsys.readouterr().err
+
+
+def test_one_figure_needs_only_its_own_experiment() -> None:
+    asked = Asked(("R1",), True, "cropping")
+    assert [one.name for one in asked.experiments()] == ["R1.pictures"]
+    assert asked.claims() == []
+    assert asked.command() == "dualgap replicate R1 --quick --figure cropping"
+
+
+def test_an_experiment_that_cannot_be_done_leaves_the_others_alone(tmp_path: Path) -> None:
+    def refuse() -> Any:
+        raise FileNotFoundError("nothing is here; put it there")
+
+    todo = (
+        Experiment("R3.methods", "", facts=(Fact("R3.methods/nothing", refuse),)),
+        Experiment("R3.steps", "", (Contenders(("classification(n=30)",), {"box": "box_ascent"}, epochs=2),)),
+    )
+    carried = running.carry_out(todo, tmp_path)
+    assert carried.left_out == {"R3.methods": "nothing is here; put it there"}
+    assert {run.settings["experiment"] for run in carried.runs} == {"R3.steps"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals to a process need POSIX")
+def test_ctrl_c_keeps_what_is_finished_and_resume_goes_on(tmp_path: Path) -> None:
+    arguments = [sys.executable, "-m", "dualgap", "replicate", "R0.11", "--quick", "-o", str(tmp_path / "out")]
+    results = tmp_path / "out" / store.FILE
+    with subprocess.Popen(
+        arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+    ) as process:
+        deadline = time.monotonic() + 240
+        while not (results.exists() and results.read_bytes().count(b"\n") >= 2) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=240)
+    kept = results.read_bytes().count(b"\n")
+    if process.returncode == 0:
+        pytest.skip("it had finished before the signal came")
+    assert process.returncode == 130, said
+    assert "--resume goes on" in said
+    command("--resume", "-q", "-o", str(tmp_path / "out"))
+    runs = store.read(results)
+    assert len(runs) == len({run.run for run in runs}) == 21 > kept - 1
+
+
+def test_the_page_opens_offline_and_draws_everything(folder: Path) -> None:
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        missing("playwright is not installed; python -m pip install 'dualgap[test]'")
+    program = next(filter(None, map(shutil.which, NAMES)), None)
+    if program is None:
+        missing("Chromium is not installed; apt-get install chromium")
+    faults: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        context = browser.new_context(viewport={"width": 1280, "height": 900})
+        context.route(
+            lambda url: not url.startswith(("file:", "data:", "blob:")),
+            lambda route: (faults.append(route.request.url), route.abort()),
+        )
+        page = context.new_page()
+        page.on("console", lambda said: said.type in ("error", "warning") and faults.append(said.text))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.goto((folder / "replication.html").as_uri())
+        page.wait_for_selector("html[data-drawn]", state="attached")
+        panels = page.locator("[data-panel]").count()
+        assert panels == 14
+        assert page.locator("[data-panel] .plot-container").count() == panels
+        assert page.locator(".claim").count() == 6
+        assert page.locator("#summary tbody tr").count() == 6
+        assert page.locator("#beyond tbody tr").count() >= 5
+        page.click("#theme")
+        assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+        page.set_viewport_size({"width": 375, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 375
+        browser.close()
+    assert faults == []
+
+
+def test_settings_are_kept_with_the_time_it_took(folder: Path) -> None:
+    kept = json.loads((folder / "replication.json").read_text(encoding="utf-8"))
+    assert kept["names"] == list(SLICE)
+    assert kept["quick"] is True
+    assert kept["seconds"] > 0

@@ -51,6 +51,9 @@ class Rows:
         self.count = count
         self.dimension = dimension
         self.squared_norms = self._squared_norms() if squared_norms is None else squared_norms
+        # Float64 rows in one part are multiplied as they are: on small data the call costs more than the product.
+        values = arrays.values if isinstance(arrays, DenseRows) and arrays.values.dtype == np.float64 else None
+        self._plain = values if values is not None and values.size <= PART_VALUES else None
 
     @property
     def is_sparse(self) -> bool:
@@ -132,6 +135,8 @@ class Rows:
 
     def scores(self, weights: Vector) -> Vector:
         """X w."""
+        if self._plain is not None:
+            return np.asarray(self._plain @ weights)
         out = np.empty(self.count)
 
         def fill(part: slice) -> None:
@@ -144,6 +149,8 @@ class Rows:
 
     def combination(self, coefficients: Vector) -> Vector:
         """Xᵀ c."""
+        if self._plain is not None:
+            return np.asarray(self._plain.T @ coefficients)
 
         def summed(part: slice) -> Vector:
             total = np.zeros(self.dimension)
@@ -155,6 +162,8 @@ class Rows:
 
     def gram(self) -> Vector:
         """X Xᵀ as a dense matrix."""
+        if isinstance(self.arrays, DenseRows) and self.arrays.values.dtype == np.float64:
+            return np.asarray(self.arrays.values @ self.arrays.values.T)
         out = np.empty((self.count, self.count))
         for rows, block in self.blocks(small=True):
             # A dense block costs little, and a product with it is far quicker than one of two sparse matrices.

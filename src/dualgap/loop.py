@@ -92,6 +92,14 @@ class Examiner:
                     f"the test part needs one label a row ({rows.count}), got {self.test[1].size}; check that they belong together"
                 )
 
+    def judge(self, answer: Answer, enough: float, tol: float) -> Judgement:
+        """The judgement of an answer."""
+        return certify(self.problem, *answer, enough=enough, tol=tol)
+
+    def nothing(self) -> Answer:
+        """Zero weights: an answer that can always be judged."""
+        return Answer(np.zeros(self.problem.rows.dimension), 0.0, None)
+
     def record(self, judged: Judgement, epoch: float, updates: int, clock: Clock) -> Record:
         c = judged.certificate
         test_score = None
@@ -300,19 +308,19 @@ class Loop:
         """Judge the output, write a record, and say whether the run is over."""
         self.judged = None  # its vectors are as long as the data has rows; two judgements at once are one too many
         answer = self.output()
-        broken = not (np.isfinite(answer.weights).all() and np.isfinite(answer.intercept))
+        broken = not (np.isfinite(answer.weights).all() and np.isfinite(answer.intercept).all())
         # An ascent's own duals are the best known; other solvers' are compared with those the scores suggest.
         enough = np.inf if self.solver.is_ascent or self.solver.suggests_its_duals else self.limits.tol
-        judged = None if broken else certify(self.problem, *answer, enough=enough, tol=self.limits.tol)
+        judged = None if broken else self.examiner.judge(answer, enough, self.limits.tol)
         if judged is None or judged.certificate.is_broken:
             if judged is None or not np.isfinite(judged.certificate.primal):
                 # The iterate left float64's range; zero weights are an answer that can be judged.
-                judged = certify(self.problem, np.zeros(self.problem.rows.dimension))
+                judged = self.examiner.judge(self.examiner.nothing(), 0.0, 0.0)
             self.append(judged)
             return Status.BROKEN
         record = self.append(judged)
         # The judge chooses b itself, so a solver's own b may still be on its way while P and D stand still.
-        if self.seen != (seen := (record.primal, record.dual, answer.intercept)):
+        if self.seen != (seen := (record.primal, record.dual, *np.ravel(answer.intercept))):
             self.seen, self.moved_at = seen, record.epoch
         stop = tell(record)
         if judged.certificate.proves(self.limits.tol):

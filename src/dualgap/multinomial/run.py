@@ -62,6 +62,13 @@ class _Examiner(Examiner):
     def __init__(self, problem: MultinomialProblem) -> None:
         self.many = problem
 
+    def judge(self, answer: Answer, enough: float, tol: float) -> Judgement:
+        weights: Any = answer.weights
+        return certify(self.many, weights, answer.intercept, answer.duals, enough=enough)
+
+    def nothing(self) -> Answer:
+        return Answer(np.zeros((self.many.rows.dimension, self.many.class_count)), 0.0, None)
+
     def record(self, judged: Judgement, epoch: float, updates: int, clock: Clock) -> Record:
         c = judged.certificate
         support = int(np.count_nonzero(judged.duals.any(axis=1)))
@@ -69,35 +76,6 @@ class _Examiner(Examiner):
         return Record(
             epoch, updates, clock.seconds, clock.cpu_seconds, c.primal, c.dual, c.gap, c.relative_gap, support, score
         )
-
-
-class _Loop(Loop):
-    """The loop, asking this model's judge."""
-
-    def look(self, tell: Callable[[Record], bool]) -> Status | None:
-        self.judged = None
-        problem: Any = self.problem
-        answer = self.output()
-        broken = not (np.isfinite(answer.weights).all() and np.isfinite(answer.intercept).all())
-        enough = np.inf if self.solver.is_ascent or self.solver.suggests_its_duals else self.limits.tol
-        judged = None if broken else certify(problem, *answer, enough=enough)
-        if judged is None or judged.certificate.is_broken:
-            if judged is None or not np.isfinite(judged.certificate.primal):
-                # The iterate left float64's range; zero weights are an answer that can be judged.
-                judged = certify(problem, np.zeros((problem.rows.dimension, problem.class_count)))
-            self.append(judged)
-            return Status.BROKEN
-        record = self.append(judged)
-        # The judge chooses b itself, so a solver's own b may still be on its way while P and D stand still.
-        given: Any = answer.intercept
-        if self.seen != (seen := (record.primal, record.dual, *given)):
-            self.seen, self.moved_at = seen, record.epoch
-        stop = tell(record)
-        if judged.certificate.proves(self.limits.tol):
-            return Status.CERTIFIED
-        if stop:
-            return Status.STOPPED
-        return Status.STALLED if self.is_stalled(judged.certificate) else None
 
 
 def solve_multinomial(
@@ -130,7 +108,7 @@ def solve_multinomial(
     interrupt = Interrupt()
     given: Any = problem
     with watch(progress, limits.max_epochs, tol) as show, working(n_jobs), interrupt:
-        loop = _Loop(given, chosen, limits, int(seed), warm, _Examiner(problem), interrupt)
+        loop = Loop(given, chosen, limits, int(seed), warm, _Examiner(problem), interrupt)
 
         def tell(record: Record) -> bool:
             show(record)

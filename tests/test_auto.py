@@ -50,6 +50,26 @@ def test_large_and_sparse_with_a_kink_takes_sdca() -> None:
     assert result.status is dg.Status.CERTIFIED
 
 
+@pytest.mark.parametrize(
+    ("factor", "intercept", "name"), [(1.0, False, "sdca"), (1.0, True, "newton"), (1e-2, False, "newton")]
+)
+def test_large_and_sparse_with_a_smooth_loss_takes_sdca_where_the_penalty_is_strong(
+    factor: float, intercept: bool, name: str
+) -> None:
+    X = sp.random(2000, 5000, 0.002, format="csr", rng=np.random.default_rng(0))
+    problem = dg.Problem(X, np.resize([1, -1], 2000), "logistic", factor / 2000, intercept=intercept)
+    result = dg.solve(problem, tol=1e-6)
+    assert result.solver.name == name
+    assert result.reason.startswith(f"{name}: the loss is smooth")
+    assert result.status is dg.Status.CERTIFIED
+
+
+def test_dual_steps_whose_gap_goes_up_once_are_not_left() -> None:
+    problem = normal(400, 30)
+    seen = [record(7.7, 1.2e-3), record(9.2, 1.7e-3)]
+    assert dg.Auto().choose(problem, seen, 1e-3)[0] == dg.SDCA(shrinking=True)
+
+
 def test_slow_dual_steps_are_left_for_newton() -> None:
     problem = normal(400, 30)
     quick, slow = [record(20.0, 1e-5)], [record(20.0, 1e-1), record(36.0, 0.9e-1)]

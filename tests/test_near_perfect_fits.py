@@ -1,0 +1,92 @@
+"""Newton where a fit is nearly perfect and λ small: distances from a kink are near rounding, and the gap still closes.
+
+Each case once ended with a gap far above what float64 can prove, or ran out of steps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dualgap as dg
+from dualgap.solvers.reduction import Anchor, reduced, restored, scores_error
+
+
+def problem(
+    loss: str, rows: int, columns: int, strength: float, intercept: bool, weighted: bool, scaled: bool, seed: int = 0
+) -> dg.Problem:
+    """Separable classes or targets without noise, from a seed; scaled columns make rows nearly dependent."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, columns))
+    if scaled:
+        X *= 10.0 ** rng.uniform(-2, 2, columns)
+    z = X @ rng.normal(size=columns) / np.sqrt(columns)
+    y = np.where(z > np.median(z), 1.0, -1.0) if loss == "hinge" else z
+    weights = rng.uniform(0.01, 2, rows) if weighted else None
+    return dg.Problem(X, y, loss, strength, sample_weight=weights, intercept=intercept)
+
+
+PROVABLE = [
+    ("hinge", 55, 46, 4e-5, True, True, False),
+    ("hinge", 14, 18, 3e-7, False, False, True),
+    ("absolute", 14, 18, 1e-3, True, False, True),
+]
+AT_THE_LIMIT = [
+    ("hinge", 10, 47, 3e-7, False, False, False),
+    ("hinge", 14, 18, 3e-7, False, False, False),
+    ("hinge", 28, 57, 3e-7, False, False, True),
+    ("hinge", 55, 46, 3e-7, False, False, False),
+    ("hinge", 56, 14, 3e-7, True, False, False),
+    ("hinge", 56, 14, 3e-7, True, True, True),
+    ("absolute", 10, 47, 3e-7, False, False, False),
+    ("absolute", 10, 47, 3e-7, False, False, True),
+    ("absolute", 14, 18, 3e-7, False, False, True),
+    ("absolute", 28, 57, 3e-7, False, False, False),
+    ("epsilon_insensitive", 21, 28, 1.5e-6, False, False, False),
+    ("epsilon_insensitive", 28, 57, 3e-7, True, True, True),
+    ("quantile(tau=0.3)", 13, 51, 1e-6, True, False, False),
+]
+
+
+@pytest.mark.parametrize("solver", ["newton", "auto"])
+@pytest.mark.parametrize("case", PROVABLE, ids=str)
+def test_what_float64_can_prove_is_certified(case: tuple[str, int, int, float, bool, bool, bool], solver: str) -> None:
+    epochs = 60 if solver == "newton" else None
+    result = dg.solve(problem(*case), solver, tol=1e-9, max_epochs=epochs, record_every=float("inf"))
+    assert result.status is dg.Status.CERTIFIED
+
+
+@pytest.mark.parametrize("case", AT_THE_LIMIT, ids=str)
+def test_where_it_cannot_the_run_ends_soon_and_within_rounding(
+    case: tuple[str, int, int, float, bool, bool, bool],
+) -> None:
+    result = dg.solve(problem(*case), "newton", tol=1e-9, max_epochs=400, record_every=float("inf"))
+    certificate = result.certificate
+    assert result.status is dg.Status.STALLED
+    assert not certificate.could_prove(1e-9)
+    assert certificate.gap <= certificate.floor
+    assert result.trace[-1].updates <= 100
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("loss", ["absolute", "quantile(tau=0.7)"])
+def test_nearly_dependent_rows_are_fitted_to_the_same_gap(loss: str, seed: int) -> None:
+    result = dg.solve(problem(loss, 48, 52, 1e-5, False, False, True, seed), "newton", record_every=float("inf"))
+    assert result.status is dg.Status.CERTIFIED
+    assert result.trace[-1].updates <= 60
+
+
+def test_weights_are_restored_from_an_anchor_with_the_rounding_of_the_way_alone() -> None:
+    fit = problem("absolute", 48, 52, 1e-5, False, False, True)
+    inner, back = reduced(fit)
+    assert back is not None
+    u = np.linalg.lstsq(inner.rows.block(slice(0, 48)), fit.labels, rcond=None)[0]
+    direct = restored(fit, back, u)
+    apart = np.abs(fit.rows.scores(direct) - inner.rows.scores(u)).mean()
+    estimate = scores_error(inner, back, u, None)
+    assert apart / 3 <= estimate <= 100 * apart
+    anchor = Anchor(u, direct)
+    nearby = u * (1 + 1e-6)
+    moved = fit.rows.scores(restored(fit, back, nearby, anchor)) - fit.rows.scores(direct)
+    np.testing.assert_allclose(moved, inner.rows.scores(nearby) - inner.rows.scores(u), atol=1e-3 * apart)
+    assert scores_error(inner, back, nearby, anchor) <= 1e-5 * estimate

@@ -2,7 +2,8 @@
 
 python benchmarks/side_by_side.py unscaled      breast cancer as it is, hinge, C = 1, three seeds, with and without intercept
 python benchmarks/side_by_side.py fresh         import and fit in a new process, interleaved, median of 7
-python benchmarks/side_by_side.py models [a9a …]   the objective on real data against scikit-learn's best setting
+python benchmarks/side_by_side.py models [a9a …]   the objective on ten data sets against scikit-learn's best setting,
+                                                into side_by_side_models.csv; lines that are there already are kept
 
 Every objective is computed by the same function, P(w, b) of a dualgap Problem with a free intercept.
 """
@@ -10,6 +11,7 @@ Every objective is computed by the same function, P(w, b) of a dualgap Problem w
 from __future__ import annotations
 
 import argparse
+import csv
 import os
 import statistics
 import subprocess
@@ -22,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import sklearn
 from sklearn import linear_model, svm
 from sklearn.datasets import load_breast_cancer
 
@@ -30,6 +33,9 @@ from dualgap.datasets.catalog import load
 
 SEEDS, ITERATIONS = (0, 1, 2), 100_000
 SCALINGS = (1.0, 10.0, 100.0, 1000.0)
+# Of LinearSVC: its default, so that the table is made in minutes.
+MAX_ITER = 1_000
+COVTYPE_ROWS = 50_000
 TOL = 1e-12
 # Two sums of the same numbers in another order differ by less than this part of them.
 ROUNDING = 1e-12
@@ -118,16 +124,18 @@ def fresh(repeats: int) -> None:
     print(f"Numba was loaded: {loaded.stdout.strip()}")
 
 
+LOSSES = ("squared_hinge", "hinge", "logistic")
+# From quick to slow.
 FILES = {
-    "a9a": "a9a",
-    "skin": "skin_nonskin",
-    "covtype": "covtype",
+    "german": "german_numer",
+    "splice": "splice_scale",
     "mushrooms": "mushrooms",
+    "basehock": "basehock",
     "spambase": "spambase",
     "cod_rna": "cod_rna_scaled",
-    "splice": "splice_scale",
-    "german": "german_numer",
-    "basehock": "basehock",
+    "a9a": "a9a",
+    "covtype": "covtype",
+    "skin": "skin_nonskin",
     "golub": "golub_allaml",
 }
 
@@ -139,7 +147,7 @@ def data(name: str) -> tuple[Any, Any]:
     found = load(str(Path(folder) / f"{FILES[name]}.npz"), positive=["2"] if name == "covtype" else ())
     X, y = found.X, found.y
     if name == "covtype":
-        X, y = X[:50_000], y[:50_000]
+        X, y = X[:COVTYPE_ROWS], y[:COVTYPE_ROWS]
     return X.astype(np.float64), np.asarray(y)
 
 
@@ -150,33 +158,51 @@ def contenders(loss: str) -> Iterator[tuple[str, Any]]:
         return
     for scaling in SCALINGS:
         dual = loss == "hinge"
-        options = {"loss": loss, "dual": dual, "intercept_scaling": scaling, "max_iter": 2_000 if dual else 1_000}
+        options = {
+            "loss": loss,
+            "dual": dual,
+            "intercept_scaling": scaling,
+            "max_iter": MAX_ITER,
+        }
         yield f"intercept_scaling={scaling:g}", svm.LinearSVC(**options, tol=1e-8, random_state=0)
 
 
+TABLE = Path(__file__).with_name("side_by_side_models.csv")
+FIELDS = ("data", "rows", "columns", "loss", "dualgap", "relative_gap", "status", "scikit_learn", "setting", "version")
+
+
 def models(names: list[str]) -> None:
-    print(
-        "| data | loss | dualgap: P(w, b) | relative gap | seconds | scikit-learn's best: P(w, b) | setting | above dualgap |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
+    """A line of the table for each data set and loss that has none yet, written when it is known."""
+    known = set()
+    if TABLE.exists():
+        with TABLE.open(newline="", encoding="utf-8") as file:
+            known = {(line["data"], line["loss"]) for line in csv.DictReader(file)}
+    else:
+        TABLE.write_text(",".join(FIELDS) + "\n", encoding="utf-8")
     for name in names or FILES:
         X, y = data(name)
-        for loss in ("squared_hinge", "hinge", "logistic"):
-            at = objective(X, y, loss, 1.0 / X.shape[0], True)
-            ours = dg.LogisticRegression(tol=TOL) if loss == "logistic" else dg.LinearSVC(loss, tol=TOL)
-            seconds = timed(ours, X, y)
-            best, setting = np.inf, ""
-            for word, theirs in contenders(loss):
-                timed(theirs, X, y)
-                value = at(theirs)
-                best, setting = (value, word) if value < best else (best, setting)
-            mine = at(ours)
-            assert mine <= best * (1.0 + ROUNDING), f"{name} {loss}: {mine!r} is above scikit-learn's {best!r}"
-            print(
-                f"| {name} {X.shape[0]:,} × {X.shape[1]:,} | {loss} | {mine:.10g} | {ours.certificate_.relative_gap:.1e} | "
-                f"{seconds:.2f} | {best:.10g} | {setting} | {best / mine - 1:.1e} |",
-                flush=True,
-            )
+        for loss in LOSSES:
+            if (name, loss) in known:
+                continue
+            line = compared(X, y, loss)
+            with TABLE.open("a", newline="", encoding="utf-8") as file:
+                csv.writer(file, lineterminator="\n").writerow([name, *X.shape, loss, *line, sklearn.__version__])
+            print(name, loss, *line, flush=True)
+
+
+def compared(X: Any, y: Any, loss: str) -> tuple[float, float, str, float, str]:
+    """P(w, b) of dualgap with its relative gap and ending, and of scikit-learn at the best of its settings."""
+    at = objective(X, y, loss, 1.0 / X.shape[0], True)
+    ours = dg.LogisticRegression(tol=TOL) if loss == "logistic" else dg.LinearSVC(loss, tol=TOL)
+    timed(ours, X, y)
+    best, setting = np.inf, ""
+    for word, theirs in contenders(loss):
+        timed(theirs, X, y)
+        value = at(theirs)
+        best, setting = (value, word) if value < best else (best, setting)
+    mine = at(ours)
+    assert mine <= best * (1.0 + ROUNDING), f"{loss}: {mine!r} is above scikit-learn's {best!r}"
+    return mine, ours.certificate_.relative_gap, ours.status_.name, float(best), setting
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ DOMINANT = 0.3
 OF_MATRICES, OF_PASSES = 0.2, 10.0
 SAMPLED = 1000
 # Below this steepness dual steps on a smooth loss arrive in fewer passes than second-order steps take products.
-GENTLE = 2.0
+GENTLE = 30.0
 # How far back a record must be, as a part of the epochs so far, to say how quickly the gap falls.
 LATELY = 0.75
 

@@ -58,12 +58,14 @@ def permutations(breast: float, simulated: float, pegasos: float) -> Frame:
 
 def labels(score: float, downs: tuple[float, float], pegasos_first: float) -> Frame:
     """Scores with labels −1/+1; updates of SDCA and Pegasos; how much of the way Pegasos has left from the start."""
-    start = made_trial(r2.SIGNS, r2.PEGASOS, down=0, end=pegasos_first, score=score)
-    late = made_trial(r2.SIGNS, r2.PEGASOS, down=downs[1], score=score)
+    start = made_trial(r2.BREAST, r2.PEGASOS, down=0, end=pegasos_first)
+    late = made_trial(r2.BREAST, r2.PEGASOS, down=downs[1])
     primal = [min(pair) for pair in zip(start.records["primal"], late.records["primal"], strict=True)]  # type: ignore[type-var]
-    pegasos = made_trial(r2.SIGNS, r2.PEGASOS, score=score)
+    pegasos = made_trial(r2.BREAST, r2.PEGASOS)
     return frame_of(
-        made_trial(r2.SIGNS, r2.PERMUTATION, down=downs[0], score=score),
+        made_trial(r2.BREAST, r2.PERMUTATION, down=downs[0]),
+        made_trial(r2.SIGNS, r2.PERMUTATION, score=score),
+        made_trial(r2.SIGNS, r2.PEGASOS, score=score),
         type(pegasos)(**{**pegasos.__dict__, "records": {**pegasos.records, "primal": [1.0, *primal[1:]]}}),
         made_trial(r2.ZEROS, r2.PERMUTATION, score=0.63),
         made_trial(r2.ZEROS, r2.PEGASOS, score=0.63),

@@ -36,7 +36,9 @@ class Claim:
 
 
 _R0_SETS = ("R0.simulated", "R0.genomic", "R0.skin")
-_LAMBDA = "λ is not stated; 1/n, which the report names as a default, is used"
+_LAMBDA = (
+    "neither λ nor the scale of rows is stated; rows of length at most 1 and λ = 1/n, a default it names, are used"
+)
 _BATCHES = f"batches of 8 (simulated, genomic) and 2 (skin); {_LAMBDA}"
 
 _TABLE = (
@@ -175,7 +177,7 @@ _TABLE = (
     Claim(
         "R2.1",
         "Permutation helps SDCA on both data sets; for Pegasos on breast cancer data that is debatable.",
-        _LAMBDA,
+        "λ and scale not stated; rows of length at most 1, λ = 1/n",
         ("R2 convergence, breast cancer", "R2 convergence, simulated"),
         ("R2.breast cancer", "R2.simulated"),
         rules_r2.permutations,
@@ -184,8 +186,8 @@ _TABLE = (
         "R2.2",
         "Breast cancer: both near 60 % accuracy; Pegasos falls faster and settles at about 3,000 updates against 500.",
         "raw columns, no intercept",
-        ("R2 accuracy, breast cancer", "R2 labels"),
-        ("R2.labels −1/+1", "R2.labels 0/1"),
+        ("R2 accuracy, breast cancer", "R2 labels", "R2 convergence, breast cancer"),
+        ("R2.breast cancer", "R2.labels −1/+1", "R2.labels 0/1"),
         rules_r2.breast_cancer,
     ),
     Claim(

@@ -11,18 +11,18 @@ from dualgap.workbench.replication.rules_r1 import PEGASOS, SDCA, SGD_FIRST
 STRENGTH = "1.6"
 SOLVERS = {SDCA: "sdca", SGD_FIRST: "sdca(first_epoch=sgd)", PEGASOS: "pegasos(batch_size=100, sampling=permutation)"}
 # Neither the range of pixels nor the centering of the PCA is given, and what λ = 1.6 means depends on both.
-READINGS = ("cells(pixels=255)", "cells(pixels=1)")
+READINGS = ("cells(pixels=1)", "cells(pixels=255)")
 REDUCED = (
-    "cells(pixels=255, components=40)",
-    "cells(pixels=255, components=40, centered=false)",
     "cells(pixels=1, components=40)",
     "cells(pixels=1, components=40, centered=false)",
+    "cells(pixels=255, components=40)",
+    "cells(pixels=255, components=40, centered=false)",
 )
 
 
 def experiments(quick: bool) -> tuple[Experiment, ...]:
     """All of them."""
-    common: dict[str, Any] = {"solvers": SOLVERS, "strengths": (STRENGTH,), "every": 1.0, "epochs": 5 if quick else 10}
+    common: dict[str, Any] = {"solvers": SOLVERS, "strengths": (STRENGTH,), "every": 0.5, "epochs": 6 if quick else 10}
     return (
         Experiment(
             "R1.raw",

@@ -39,8 +39,8 @@ def experiments(quick: bool) -> tuple[Experiment, ...]:
     return (
         Experiment(
             BREAST,
-            "All 569 rows, raw columns, no intercept, λ = 1/n.",
-            (Contenders(("breast_cancer",), VARIANTS, epochs=20, every=0.1, repeats=repeats),),
+            "All 569 rows in their units, divided by the length of the longest, no intercept, λ = 1/n.",
+            (Contenders(("unit_rows(data=breast_cancer)",), VARIANTS, epochs=20, every=0.1, repeats=repeats),),
         ),
         Experiment(
             SIGNS,
@@ -58,10 +58,10 @@ def experiments(quick: bool) -> tuple[Experiment, ...]:
         ),
         Experiment(
             SIMULATED,
-            "Two Gaussian clouds, 1,000 × 50, drawn anew for each seed, λ = 1/n, a fifth of the rows held out.",
+            "Two Gaussian clouds, 1,000 × 50, drawn anew for each seed, rows of length at most 1, λ = 1/n, a fifth held out.",
             (
                 Contenders(
-                    seeded("gaussians", 5 if quick else 20),
+                    tuple(f"unit_rows(data={data})" for data in seeded("gaussians", 5 if quick else 20)),
                     VARIANTS | OUTPUTS,
                     epochs=10,
                     every=0.1,

@@ -47,7 +47,7 @@ def experiments(quick: bool) -> tuple[Experiment, ...]:
             ),
         ),
         _needed("arrhythmia", "arrhythmia", repeats, 20, 0.25, common),
-        _needed("adult", "first_rows(data=adult_codes, joined=true)", repeats, 2, 0.05, common),
+        _needed("adult", "first_rows(data=adult_codes, joined=true)", repeats, 15, 0.25, common),
         Experiment(
             "R4.steps",
             "Both logistic steps on Arrhythmia, standardized and raw, λ = 0.1.",

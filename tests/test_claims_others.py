@@ -197,6 +197,15 @@ def test_a_rule_gives_the_verdict_its_frame_was_made_for(
     assert all(part.numbers for part in found.parts), "every part says what it rests on"
 
 
+def test_a_reading_under_which_the_loss_never_comes_down_is_not_judged() -> None:
+    """Of two readings of the pictures the one with the printed error loses, because its curve contradicts the figure."""
+    near = made_trial("R1.raw", r1.SDCA, data="bytes", down=1e9, score=0.74)
+    down = made_trial("R1.raw", r1.SDCA, data="shares", down=1000, score=0.88)
+    assert r1.fitting(frame_of(near, down)) == "shares"
+    also_down = made_trial("R1.raw", r1.SDCA, data="bytes", down=1000, score=0.74)
+    assert r1.fitting(frame_of(also_down, down)) == "bytes"
+
+
 def test_the_labels_are_blamed_only_where_the_numbers_say_so() -> None:
     blamed = CLAIMS["R2.2"].rule(labels(0.9, (500, 3000), 0.5)).sentence
     assert "the labels explain" in blamed

@@ -71,7 +71,7 @@ def _grid(pictures: Sequence[Sequence[NDArray[Any]]], size: int, titles: Sequenc
     figure = make_subplots(down, across, subplot_titles=titles, horizontal_spacing=0.01, vertical_spacing=0.16 / down)
     for row, some in enumerate(pictures, 1):
         for column, picture in enumerate(some, 1):
-            figure.add_trace(go.Image(source=_as_png(picture), hoverinfo="skip"), row, column)
+            figure.add_trace(go.Image(source=as_png(picture), hoverinfo="skip"), row, column)
     # A mask is mostly white, so a thin line tells where it ends.
     edge = {
         "showline": True,
@@ -89,7 +89,7 @@ def _grid(pictures: Sequence[Sequence[NDArray[Any]]], size: int, titles: Sequenc
     return figure
 
 
-def _as_png(picture: NDArray[Any]) -> str:
+def as_png(picture: NDArray[Any]) -> str:
     """A picture as the text that a page shows; what a mask holds is black, and other numbers are stretched over the greys."""
     if picture.dtype == np.bool_:
         picture = np.where(picture, 0, 255)

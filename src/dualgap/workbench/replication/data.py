@@ -129,12 +129,15 @@ class GaussianMap(Derived):
 
 @dataclass(frozen=True)
 class Cells(Derived):
-    """Cropped blood cells: pixels from 0 to `pixels`, and the first `components` of a PCA, centered or not; 0 for none."""
+    """Cropped blood cells: pixels from 0 to `pixels`, and the first `components` of a PCA, centered or not; 0 for none.
+
+    `plain` crops keep the black frame of a rotated picture and lie inside it.
+    """
 
     pixels: int = 1
     components: int = 0
     centered: bool = True
-    rows: int = 0
+    plain: bool = False
     name: ClassVar[str] = "cells"
 
     def load(self) -> Dataset:
@@ -143,11 +146,10 @@ class Cells(Derived):
 
     def scaled(self) -> Dataset:
         """All pixels, in their range."""
-        base = pictures()
-        kept = np.linspace(0, base.shape[0] - 1, min(self.rows or base.shape[0], base.shape[0])).astype(int)
+        base = pictures(self.plain)
         divisor = np.float32(255.0 / self.pixels)
-        X, X_test = (np.asarray(part, dtype=np.float32) / divisor for part in (base.X[kept], base.X_test))
-        return replace(base, X=X, y=base.y[kept], X_test=X_test, standardize=False)
+        X, X_test = (np.asarray(part, dtype=np.float32) / divisor for part in (base.X, base.X_test))
+        return replace(base, X=X, X_test=X_test, standardize=False)
 
 
 def archive() -> Path:
@@ -158,10 +160,10 @@ def archive() -> Path:
     return found[1][0]
 
 
-@functools.lru_cache(maxsize=1)
-def pictures() -> Dataset:
+@functools.lru_cache(maxsize=2)
+def pictures(plain: bool = False) -> Dataset:
     """The cropped pictures, kept because cropping them takes a minute."""
-    return blood_cells(archive()).dataset
+    return blood_cells(archive(), plain=plain).dataset
 
 
 @functools.lru_cache(maxsize=8)

@@ -66,7 +66,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Pictures:
-    """Pictures side by side, each the base64 text of a PNG under its name."""
+    """Pictures side by side, each the text of a PNG under its name."""
 
     title: str
     images: Mapping[str, str]

@@ -2,62 +2,50 @@
 
 from __future__ import annotations
 
-import base64
-import struct
 import zipfile
-import zlib
-from typing import Any
 
 import numpy as np
 
 from dualgap.datasets.cells import KINDS
 from dualgap.datasets.images import SIDE, Steps, decode, steps
+from dualgap.workbench.replication.cropping import PANELS, as_png
 from dualgap.workbench.replication.data import archive
 from dualgap.workbench.replication.data import pictures as cells
 
 COMPONENTS = 40
+EACH = 3
 
 
-def png(picture: Any) -> str:
-    """A grey or blue-green-red picture of bytes as the base64 text of a PNG."""
-    array = np.asarray(picture, dtype=np.uint8)
-    color = array.ndim == 3
-    lines = array[:, :, ::-1].reshape(array.shape[0], -1) if color else array
-    raw = np.hstack([np.zeros((array.shape[0], 1), np.uint8), lines]).tobytes()
-    height, width = array.shape[:2]
-    header = struct.pack(">IIBBBBB", width, height, 8, 2 if color else 0, 0, 0, 0)
-    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(raw, 9)), (b"IEND", b""))
-    body = b"".join(
-        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in chunks
-    )
-    return base64.b64encode(b"\x89PNG\r\n\x1a\n" + body).decode("ascii")
-
-
-def _first(kind: str) -> Steps:
-    """The steps of the first picture of a kind in the training part."""
+def _firsts(kind: str, count: int) -> list[Steps]:
+    """The steps of the first pictures of a kind in the training part."""
     with zipfile.ZipFile(archive()) as pack:
-        name = min(name for name in pack.namelist() if f"TRAIN/{kind}/" in name and name.lower().endswith(".jpeg"))
-        return steps(decode(pack.read(name)))
+        names = sorted(name for name in pack.namelist() if f"TRAIN/{kind}/" in name and not name.endswith("/"))
+        return [steps(decode(pack.read(name))) for name in names[:count]]
+
+
+def _sheet(step: str) -> dict[str, str]:
+    """One step of a few pictures of each kind."""
+    return {
+        f"{kind.lower()} {place}": as_png(getattr(made, step))
+        for kind in KINDS
+        for place, made in enumerate(_firsts(kind, EACH), start=1)
+    }
 
 
 def examples() -> dict[str, str]:
-    """R1's figure 1: a picture of each kind as it was taken."""
-    return {kind.lower(): png(_first(kind).original) for kind in KINDS}
+    """R1's figure 1: pictures of each kind as they were taken."""
+    return _sheet("original")
 
 
 def cropping() -> dict[str, str]:
     """R1's figure 4: what each step makes of one picture."""
-    made = _first(KINDS[1])
-    shown = made._asdict()
-    del shown["center"]
-    for name in ("nucleus", "opened"):
-        shown[name] = np.where(shown[name], 0, 255)
-    return {f"{place}. {name}": png(picture) for place, (name, picture) in enumerate(shown.items(), start=1)}
+    made = _firsts(KINDS[1], 1)[0]
+    return {words: as_png(getattr(made, step)) for step, words in PANELS.items()}
 
 
 def cropped() -> dict[str, str]:
-    """R1's figure 5: the negative of each kind's crop."""
-    return {kind.lower(): png(_first(kind).negative) for kind in KINDS}
+    """R1's figure 5: the negatives of a few crops of each kind."""
+    return _sheet("negative")
 
 
 def reduced() -> dict[str, str]:
@@ -70,8 +58,8 @@ def reduced() -> dict[str, str]:
     for kind, label in zip(KINDS, (-1, 1), strict=True):
         row = np.asarray(data.X[np.flatnonzero(data.y == label)[:1]], dtype=np.float32)
         back = reducer.inverse_transform(reducer.transform(row)).reshape(SIDE, SIDE)
-        shown[kind.lower()] = png(row.reshape(SIDE, SIDE))
-        shown[f"{kind.lower()}, {COMPONENTS} components"] = png(np.clip(back, 0, 255))
+        shown[kind.lower()] = as_png(row.reshape(SIDE, SIDE))
+        shown[f"{kind.lower()}, {COMPONENTS} components"] = as_png(back)
     return shown
 
 

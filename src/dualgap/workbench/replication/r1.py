@@ -10,8 +10,9 @@ from dualgap.workbench.replication.rules_r1 import PEGASOS, SDCA, SGD_FIRST
 
 STRENGTH = "1.6"
 SOLVERS = {SDCA: "sdca", SGD_FIRST: "sdca(first_epoch=sgd)", PEGASOS: "pegasos(batch_size=100, sampling=permutation)"}
-# Neither the range of pixels nor the centering of the PCA is given, and what λ = 1.6 means depends on both.
-READINGS = ("cells(pixels=1)", "cells(pixels=255)")
+# Neither the range of pixels nor the centering of the PCA is given, and what λ = 1.6 means depends on both; nor is what
+# becomes of black frames in the crops.
+READINGS = ("cells(pixels=1)", "cells(pixels=1, plain=true)", "cells(pixels=255)", "cells(pixels=255, plain=true)")
 REDUCED = (
     "cells(pixels=1, components=40)",
     "cells(pixels=1, components=40, centered=false)",
@@ -26,7 +27,7 @@ def experiments(quick: bool) -> tuple[Experiment, ...]:
     return (
         Experiment(
             "R1.raw",
-            "All 4,982 pictures of 120 × 120 pixels, pixels read as 0–255 and as 0–1; the official test part.",
+            "All 4,982 pictures of 120 × 120 pixels, pixels read as 0–1 and as 0–255, black frames neutralized or left; the official test part.",
             (Contenders(READINGS, repeats=2 if quick else 100, **common),),
         ),
         Experiment(

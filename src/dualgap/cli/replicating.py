@@ -108,7 +108,7 @@ def carry_out(asked: Asked, *, out: Path | None, resume: bool, show: bool, quiet
 
 
 def _finish(asked: Asked, carried: running.Carried, folder: Path, console: Console, quiet: bool) -> Path:
-    gathered = gathering.gather(carried.runs, carried.facts)
+    gathered = gathering.gather(running.belonging(asked.experiments(), carried.runs), carried.facts)
     claims = asked.claims()
     shown = content(
         claims, asked.figures(), gathered, left_out=carried.left_out, quick=asked.quick, command=asked.command()

@@ -15,6 +15,7 @@ from dualgap.workbench.replication.frames import Frame, Numbers, Trial
 # the optimum of the plain hinge for ever (simulated data): a smaller share, or a proven gap of 1e-2, would compare
 # limits where the reports speak of speed.
 DOWN = 0.1
+NEAR = 0.05
 LOW, HIGH = 5.0, 95.0
 
 
@@ -51,6 +52,16 @@ def median_down(frame: Frame, trials: Sequence[Trial], x: str = "updates", share
     left = np.median([way_left(frame, trial)[:length] for trial in trials], axis=0)
     places = np.median([trial.column(x)[:length] for trial in trials], axis=0)
     return until_down(left, places, share)
+
+
+def median_near(frame: Frame, trials: Sequence[Trial], share: float = NEAR) -> float:
+    """The updates from which on the median curve of the trials is within `share` of P(0) of the certified optimum."""
+    length = min(trial.column("primal").size for trial in trials)
+    curves = [trial.column("primal")[:length] for trial in trials]
+    above = np.median(
+        [(one - frame.optimum(trial)) / one[0] for one, trial in zip(curves, trials, strict=True)], axis=0
+    )
+    return until_down(above, np.median([trial.column("updates")[:length] for trial in trials], axis=0), share)
 
 
 def quickest(frame: Frame, experiment: str, starting: str, x: str = "updates") -> tuple[str, float]:

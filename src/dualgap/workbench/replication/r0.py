@@ -55,13 +55,13 @@ def experiments(quick: bool) -> tuple[Experiment, ...]:
         ),
         Experiment(
             "R0.skin",
-            "All 245,057 rows, of length at most 1, λ = 1/n, batches of 2, P about every 50,000 updates.",
+            "All 245,057 rows, of length at most 1, λ = 1/n, batches of 2, P every 12,000 updates.",
             (
                 Contenders(
                     (SKIN,),
                     _all_options(2),
-                    epochs=3 if quick else 10,
-                    every=0.2,
+                    epochs=2 if quick else 5,
+                    every=0.05,
                     repeats=3 if quick else 10,
                 ),
             ),

@@ -45,11 +45,20 @@ def run_ids(plan: Plan) -> list[str]:
     return [run.id for heat in plan.heats() for run in heat.runs]
 
 
+def _all_ids(experiments: Sequence[Experiment]) -> set[str]:
+    with at_hand():
+        return {run for experiment in experiments for plan in experiment.plans() for run in run_ids(plan)}
+
+
+def belonging(experiments: Sequence[Experiment], runs: Sequence[FinishedRun]) -> list[FinishedRun]:
+    """The runs that the experiments consist of; a folder may hold others, of other settings."""
+    wanted = _all_ids(experiments)
+    return [run for run in runs if run.run in wanted]
+
+
 def still_to_do(experiments: Sequence[Experiment], done: Sequence[FinishedRun]) -> int:
     """How many runs of the experiments are not among those done."""
-    with at_hand():
-        wanted = {run for experiment in experiments for plan in experiment.plans() for run in run_ids(plan)}
-    return len(wanted - {run.run for run in done})
+    return len(_all_ids(experiments) - {run.run for run in done})
 
 
 def carry_out(experiments: Sequence[Experiment], folder: Path, observer: Observer | None = None) -> Carried:

@@ -21,7 +21,7 @@ from dualgap.cli.replicating import Asked
 from dualgap.workbench import store
 from dualgap.workbench.replication import gathering, running
 from dualgap.workbench.replication.claims import CLAIMS
-from dualgap.workbench.replication.data import at_hand
+from dualgap.workbench.replication.data import archive, at_hand
 from dualgap.workbench.replication.experiments import Contenders, Experiment, Fact, canonical
 from dualgap.workbench.replication.figures import FIGURES, named
 from dualgap.workbench.replication.table import experiments
@@ -141,6 +141,19 @@ def test_one_figure_needs_only_its_own_experiment() -> None:
     assert [one.name for one in asked.experiments()] == ["R1.pictures"]
     assert asked.claims() == []
     assert asked.command() == "dualgap replicate R1 --quick --figure cropping"
+
+
+def test_each_step_of_the_cropping_can_be_seen(tmp_path: Path) -> None:
+    pytest.importorskip("cv2", reason="pictures need OpenCV; python -m pip install 'dualgap[images]'")
+    try:
+        archive()
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+    command("R1", "--figure", "cropping", "-q", "-o", str(tmp_path / "out"))
+    page = (tmp_path / "out" / "replication.html").read_text(encoding="utf-8")
+    assert page.count('src="data:image/png;base64,') == 8
+    for words in ("blurred", "grey", "neutralized", "threshold", "opening", "cropped", "negative"):
+        assert words in page
 
 
 def test_an_experiment_that_cannot_be_done_leaves_the_others_alone(tmp_path: Path) -> None:

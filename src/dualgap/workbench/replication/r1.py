@@ -42,8 +42,14 @@ def experiments(quick: bool) -> tuple[Experiment, ...]:
                 Fact("R1.pictures/examples", pictures.examples),
                 Fact("R1.pictures/cropping", pictures.cropping),
                 Fact("R1.pictures/cropped", pictures.cropped),
-                Fact("R1.pictures/reduced", pictures.reduced),
-                Fact("R1.pictures/singular values", lambda: pictures.singular_values(200 if quick else 1000)),
+            ),
+        ),
+        Experiment(
+            "R1.components",
+            "A PCA of all training pictures, pixels from 0 to 255; singular values of pixels from 0 to 1, not centered.",
+            facts=(
+                Fact("R1.components/reduced", pictures.reduced),
+                Fact("R1.components/singular values", lambda: pictures.singular_values(200 if quick else 1000)),
             ),
         ),
     )

@@ -108,7 +108,9 @@ def logistic_steps(frame: Frame) -> Verdict:
             f"{1e3 * paces[NEWTON]:.3g} ms an epoch against {1e3 * paces[CLOSED]:.3g} ms, {number(slower)} times",
         ),
     ]
-    return verdict(parts)
+    return verdict(
+        parts, "Either step is one equation in one unknown, next to which an epoch's products with rows weigh."
+    )
 
 
 def endings(frame: Frame) -> Verdict:

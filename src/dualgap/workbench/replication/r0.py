@@ -21,7 +21,7 @@ from dualgap.workbench.replication.rules_r0 import (
 )
 
 TEST_SHARE = 0.33
-STRENGTHS = ("0.1/n", "1/n", "10/n", "100/n")
+STRENGTHS = ("0.01/n", "0.1/n", "1/n", "10/n")
 # Multiples of the paper's θ; which one the report used is not stated.
 FACTORS = (1, 4, 16)
 # Neither λ nor the scale of the rows is stated. With rows as the papers assume them and λ = 1/n the curves come down
@@ -68,7 +68,7 @@ def experiments(quick: bool) -> tuple[Experiment, ...]:
         ),
         Experiment(
             "R0.strengths",
-            "The genomic stand-in, rows of length at most 1, λ from 0.1/n to 100/n.",
+            "The genomic stand-in, rows of length at most 1, λ from 0.01/n to 10/n.",
             (
                 Contenders(
                     (GENOMIC,),

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,15 +36,19 @@ def command(*arguments: str, code: int = 0) -> None:
     assert left.value.code == code
 
 
+def without_data(patch: pytest.MonkeyPatch, nowhere: Path) -> None:
+    patch.setenv("DUALGAP_DATA", "")
+    patch.setenv("DUALGAP_CACHE", str(nowhere))
+
+
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The slice, repeated once, without any folder of data."""
     made = tmp_path_factory.mktemp("replication") / "slice"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DUALGAP_DATA", "")
-        patch.setenv("DUALGAP_CACHE", str(made.parent / "cache"))
+        without_data(patch, made.parent / "cache")
         command(*SLICE, "--quick", "-q", "-o", str(made))
-        yield made
+    return made
 
 
 def test_every_figure_and_experiment_of_a_claim_exists() -> None:
@@ -115,7 +118,10 @@ def test_certified_optima_stand_below_everything(folder: Path) -> None:
         assert all(ending.excess >= -1e-5 for ending in one.endings), one
 
 
-def test_resuming_runs_nothing_twice_and_keeps_the_names(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_resuming_runs_nothing_twice_and_keeps_the_names(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_data(monkeypatch, tmp_path)
     before = (folder / store.FILE).read_bytes()
     capsys.readouterr()
     command("--resume", "-o", str(folder))
@@ -213,7 +219,7 @@ def test_the_page_opens_offline_and_draws_everything(folder: Path) -> None:
         page.goto((folder / "replication.html").as_uri())
         page.wait_for_selector("html[data-drawn]", state="attached")
         panels = page.locator("[data-panel]").count()
-        assert panels == 14
+        assert panels == 16
         assert page.locator("[data-panel] .plot-container").count() == panels
         assert page.locator(".claim").count() == 6
         assert page.locator("#summary tbody tr").count() == 6
@@ -221,9 +227,28 @@ def test_the_page_opens_offline_and_draws_everything(folder: Path) -> None:
         page.click("#theme")
         assert page.evaluate("document.documentElement.dataset.theme") == "dark"
         page.set_viewport_size({"width": 375, "height": 800})
-        assert page.evaluate("document.documentElement.scrollWidth") <= 375
+        # Charts follow the window in a turn of their own.
+        page.wait_for_function("document.documentElement.scrollWidth <= 375")
         browser.close()
     assert faults == []
+
+
+def test_the_documentation_is_made_of_the_same_results(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from test_replication_docs import generator
+
+    made = generator()
+    for name, path in (("FOLDER", tmp_path), ("RESULTS", tmp_path / "r.jsonl.gz"), ("SETTINGS", tmp_path / "s.json")):
+        monkeypatch.setattr(made, name, path)
+    made.take(folder)
+    packed = made.RESULTS.read_bytes()
+    text = made.page()
+    assert "| [R3.1](#r31) |" in text
+    assert "| [R1.1](#r11) |" in text
+    assert "Not measured: no run of R1.raw" in text
+    made.take(folder)
+    assert made.RESULTS.read_bytes() == packed, "the same results give the same bytes"
 
 
 def test_settings_are_kept_with_the_time_it_took(folder: Path) -> None:

@@ -156,7 +156,7 @@ def _line(problem: Problem) -> dict[str, Any]:
         "endings": [
             {
                 "solver": ending.solver,
-                "excess": _percent(ending.excess),
+                "excess": percent_above(ending.excess),
                 "score": "" if ending.score is None else f"{ending.score:.3f}",
             }
             for ending in problem.endings
@@ -164,7 +164,8 @@ def _line(problem: Problem) -> dict[str, Any]:
     }
 
 
-def _percent(share: float) -> str:
+def percent_above(share: float) -> str:
+    """How far above an optimum, in percent; what rounding puts below it is 0."""
     if math.isnan(share):
         return "–"
     value = 100.0 * share

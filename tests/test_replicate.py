@@ -227,8 +227,11 @@ def test_the_page_opens_offline_and_draws_everything(folder: Path) -> None:
         page.click("#theme")
         assert page.evaluate("document.documentElement.dataset.theme") == "dark"
         page.set_viewport_size({"width": 375, "height": 800})
-        # Charts follow the window in a turn of their own.
-        page.wait_for_function("document.documentElement.scrollWidth <= 375")
+        for _ in range(100):  # charts follow the window in turns of their own
+            if page.evaluate("document.documentElement.scrollWidth") <= 375:
+                break
+            page.wait_for_timeout(200)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 375
         browser.close()
     assert faults == []
 

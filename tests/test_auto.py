@@ -43,7 +43,7 @@ def test_a_dominant_column_takes_newton() -> None:
 
 
 def test_large_and_sparse_with_a_kink_takes_sdca() -> None:
-    X = sp.random(2000, 5000, 0.002, format="csr", rng=np.random.default_rng(0))
+    X = sp.random(2000, 5000, 0.002, format="csr", random_state=np.random.default_rng(0))
     result = dg.solve(dg.Problem(X, np.resize([1, -1], 2000), "hinge", 1e-2), tol=1e-3)
     assert result.solver == dg.SDCA(shrinking=True)
     assert result.reason.startswith("sdca: ")

@@ -24,8 +24,9 @@ LARGEST_SIDE = 1500
 FEW_COLUMNS = 24
 # Data whose largest column makes up more than this part of all squares moves dual steps along that column alone.
 DOMINANT = 0.3
-# What a Newton run costs, in epochs of dual steps: so many a column for its matrices, and for its passes.
-OF_MATRICES, OF_PASSES = 0.2, 10.0
+# What a Newton run costs, in epochs of dual steps: so many a column for its matrices, for its passes, and for its calls,
+# which take as long as dual steps over so many values.
+OF_MATRICES, OF_PASSES, OF_CALLS = 0.2, 10.0, 3e6
 SAMPLED = 1000
 # Below this steepness dual steps on a smooth loss arrive in fewer passes than second-order steps take products.
 GENTLE = 30.0
@@ -60,7 +61,7 @@ class Auto:
             return Newton(), f"newton: with {side} {what} a second-order step costs little, on data of any scale"
         if (largest := _largest_column(problem)) > DOMINANT:
             return Newton(), f"newton: one column holds {largest:.0%} of all squares, which slows dual steps down"
-        affordable = OF_MATRICES * dimension**2 * count / problem.rows.stored + OF_PASSES
+        affordable = (OF_MATRICES * dimension**2 * count + OF_CALLS) / problem.rows.stored + OF_PASSES
         needed = _epochs_left(records, tol)
         if records and needed > affordable:
             return Newton(), (

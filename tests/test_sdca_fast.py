@@ -23,7 +23,7 @@ def badly_scaled(loss: str = "hinge", factor: float = 1e-2) -> dg.Problem:
 @pytest.mark.parametrize("loss", ["hinge", "absolute", "epsilon_insensitive"])
 def test_a_tenth_of_the_visits_where_plain_epochs_are_slow(loss: str) -> None:
     problem = badly_scaled(loss, 1.0)
-    fast = dg.solve(problem, dg.SDCA(shrinking=True), tol=1e-4, record_every=inf, max_epochs=3000)
+    fast = dg.solve(problem, dg.SDCA(shrinking=True), tol=1e-4, record_every=inf, max_epochs=6000)
     assert fast.status is dg.Status.CERTIFIED
     plain = dg.solve(problem, dg.SDCA(), tol=1e-4, record_every=20, max_epochs=10 * fast.trace[-1].epoch)
     assert plain.status is dg.Status.EPOCHS_EXHAUSTED

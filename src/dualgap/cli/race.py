@@ -121,9 +121,11 @@ def race(
     from dualgap.cli.racing import carry_out
 
     options = {"open" if name == "open_page" else name: value for name, value in context.params.items()}
+    options["config"] = config  # a path; in the context, older versions of typer keep the text
+    # Older versions of click say of an argument that may be left out that it was typed, with nothing in it.
     typed = {
         "open" if name == "open_page" else name
-        for name in context.params
-        if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+        for name, value in context.params.items()
+        if value != () and getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
     }
     carry_out(options, typed, quiet=quiet or context.obj == "quiet")

@@ -233,6 +233,9 @@ import os, signal, threading, time
 import numpy as np
 import dualgap as dg
 
+# Whoever starts the tests in the background has Ctrl-C ignored, and processes inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 def interrupt():
     # A run that has begun handles Ctrl-C by itself.
     while signal.getsignal(signal.SIGINT) is signal.default_int_handler:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dualgap.certificate import Certificate, certify
-from dualgap.datasets.columns import matched
 from dualgap.models.digests import digest
 from dualgap.multinomial.certificate import certify as certify_softmax
 from dualgap.multinomial.problem import MultinomialProblem
@@ -64,6 +63,9 @@ def recheck(
     where these do not reach the claimed D, as for a loss with a kink they rarely do, a new solve looks for duals that
     prove it or weights that refute it, for at most `max_seconds` a problem.
     """
+    # Imported where it is used: a fit reads no table of data sets, and its process starts sooner.
+    from dualgap.datasets.columns import matched
+
     rows = as_rows(matched(X, model.feature_names)).of_width(model.weights.shape[0])
     notes = []
     if model.data is None:

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 import dualgap
 from dualgap.certificate import Certificate
-from dualgap.datasets.columns import matched
 from dualgap.losses import LOSSES, Logistic, Loss
 from dualgap.losses.chances import chances
 from dualgap.models.digests import DataDigest, digest
@@ -135,6 +134,9 @@ class Model:
 
     def scores(self, X: Any) -> Vector:
         """⟨x, w⟩ + b for each row of X, and for each class where there are several; a frame's columns go by name."""
+        # Imported where it is used: a fit reads no table of data sets, and its process starts sooner.
+        from dualgap.datasets.columns import matched
+
         rows = as_rows(matched(X, self.feature_names)).of_width(self.weights.shape[0])
         out = np.empty((rows.count, *self.weights.shape[1:]))
         for part, block in rows.blocks():

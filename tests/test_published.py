@@ -272,6 +272,16 @@ def test_a_name_is_all_that_the_command_line_needs(
         ("heart", b"no archive", "not an npz archive"),
         ("blood_cells", b"no archive", "neither a folder nor a whole zip of pictures"),
     ],
+    ids=[
+        "cut gzip",
+        "short line",
+        "bad number",
+        "empty",
+        "wrong columns",
+        "cut archive",
+        "no archive",
+        "no pictures",
+    ],
 )
 def test_a_damaged_copy_is_refused_in_one_sentence(
     nowhere: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes, words: str

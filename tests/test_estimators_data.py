@@ -27,7 +27,7 @@ from sklearn.preprocessing import StandardScaler
 
 import dualgap as dg
 from dualgap.estimators.canonical import GATHERED_VALUES, gathered
-from dualgap.models import digest
+from dualgap.models.digests import digest
 
 ESTIMATORS = (dg.LinearSVC, dg.LogisticRegression, dg.LinearSVR, dg.Ridge, dg.QuantileRegressor)
 every_estimator = pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)

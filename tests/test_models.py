@@ -12,9 +12,10 @@ import pytest
 import scipy.sparse as sp
 
 import dualgap as dg
-from dualgap.models import digest, recheck
+from dualgap.models.digests import digest
 from dualgap.models.fitting import fit
-from dualgap.models.record import full_text
+from dualgap.models.rechecking import recheck
+from dualgap.spec import full_text
 from small_models import KINDS, ROWS, SIGNS, TARGETS, WORDS, loss_of, model_for, saved
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import dualgap as dg
-from dualgap.models import digest
+from dualgap.models.digests import digest
 from small_models import ROWS, SIGNS, model_for, saved
 
 

@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dualgap.certificate import Certificate, certify
-    from dualgap.estimators import LinearSVC, LinearSVR, LogisticRegression, QuantileRegressor, Ridge
     from dualgap.estimators.cv import LinearSVCCV, LogisticRegressionCV
+    from dualgap.estimators.logistic import LogisticRegression
+    from dualgap.estimators.quantile import QuantileRegressor
+    from dualgap.estimators.ridge import Ridge
+    from dualgap.estimators.svm import LinearSVC, LinearSVR
     from dualgap.features import FEATURES, GaussianCenters, feature_map
     from dualgap.losses import (
         LOSSES,
@@ -28,7 +31,8 @@ if TYPE_CHECKING:
         SquaredEpsilonInsensitive,
         SquaredHinge,
     )
-    from dualgap.models import Model, load
+    from dualgap.models.files import load
+    from dualgap.models.record import Model
     from dualgap.multinomial.problem import MultinomialProblem
     from dualgap.multinomial.run import MultinomialResult, solve_multinomial
     from dualgap.paths import Path, solve_path
@@ -62,11 +66,15 @@ _HOMES = {
     "dualgap.multinomial.problem": ("MultinomialProblem",),
     "dualgap.multinomial.run": ("MultinomialResult", "solve_multinomial"),
     "dualgap.certificate": ("Certificate", "certify"),
-    "dualgap.models": ("Model", "load"),
+    "dualgap.models.files": ("load",),
+    "dualgap.models.record": ("Model",),
     "dualgap.run": ("Result", "Status", "solve"),
     "dualgap.trace": ("Record", "Trace"),
-    "dualgap.estimators": ("LinearSVC", "LinearSVR", "LogisticRegression", "QuantileRegressor", "Ridge"),
     "dualgap.estimators.cv": ("LinearSVCCV", "LogisticRegressionCV"),
+    "dualgap.estimators.logistic": ("LogisticRegression",),
+    "dualgap.estimators.quantile": ("QuantileRegressor",),
+    "dualgap.estimators.ridge": ("Ridge",),
+    "dualgap.estimators.svm": ("LinearSVC", "LinearSVR"),
     "dualgap.features": ("FEATURES", "GaussianCenters", "feature_map"),
     "dualgap.workbench.races": ("Race", "race"),
     "dualgap.losses": (

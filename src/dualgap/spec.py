@@ -6,6 +6,7 @@ import difflib
 import inspect
 import re
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -88,3 +89,10 @@ def text_of(thing: object) -> str:
         if value != parameter.default:
             chosen.append(f"{parameter.name}={value}")
     return f"{name}({', '.join(chosen)})" if chosen else name
+
+
+def full_text(loss: Any) -> str:
+    """The spec of a loss with all its options, so that another default of a later version changes nothing."""
+    names: list[str] = [option.name for option in fields(loss)] if is_dataclass(loss) else []
+    options = [f"{name}={float(getattr(loss, name))!r}" for name in names]
+    return f"{loss.name}({', '.join(options)})" if options else loss.name

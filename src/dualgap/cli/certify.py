@@ -42,7 +42,8 @@ def certify(
     # What computes is imported here: help and refusals of options must not wait for it.
     from dualgap.cli.fitting import part_of
     from dualgap.datasets.columns import places
-    from dualgap.models import load, recheck
+    from dualgap.models.files import load
+    from dualgap.models.rechecking import recheck
 
     if not seconds > 0:
         raise ValueError(f"--seconds needs a number above 0, got {seconds:g}; the default is 60")

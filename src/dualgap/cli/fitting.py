@@ -18,8 +18,8 @@ from dualgap.cli.screen import make_console, score, show
 from dualgap.datasets import Dataset, for_task, load, split
 from dualgap.datasets.dataset import MANY_LABELS
 from dualgap.losses import LOSSES, Loss
-from dualgap.models import Model
 from dualgap.models.fitting import fit
+from dualgap.models.record import Model
 from dualgap.problem import score as score_of
 from dualgap.result import Status
 from dualgap.spec import build

@@ -15,7 +15,7 @@ import typer
 from dualgap.cli.fit import checked
 
 if TYPE_CHECKING:
-    from dualgap.models import Model
+    from dualgap.models.record import Model
 
 # Rows are predicted and written so many at a time.
 BLOCK = 1 << 14
@@ -49,7 +49,7 @@ def predict(
     path = None if out is None else checked(out, overwrite)
     # What computes is imported here: help and refusals of options must not wait for it.
     from dualgap.datasets.columns import read_rows
-    from dualgap.models import load
+    from dualgap.models.files import load
     from dualgap.models.writing import written_whole
     from dualgap.rows import as_rows
 

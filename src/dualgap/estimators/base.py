@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs  # type: ignore[import-untyped]
@@ -17,7 +17,6 @@ from dualgap.estimators.canonical import Gathered, gathered
 from dualgap.estimators.endings import conclude
 from dualgap.estimators.settings import check_limits, seed_of, solver_of, weights_of
 from dualgap.estimators.streaming import streams
-from dualgap.estimators.streams import Stream
 from dualgap.estimators.warm import previous, unchanged
 from dualgap.losses import Loss
 from dualgap.models.saving import FitFacts, SavesModels
@@ -25,6 +24,9 @@ from dualgap.problem import Problem
 from dualgap.result import Result, Status
 from dualgap.run import solve
 from dualgap.threads import mapped, working
+
+if TYPE_CHECKING:
+    from dualgap.estimators.streams import Stream
 
 Vector = NDArray[np.float64]
 

@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dualgap.estimators.settings import name_of, solver_of
-from dualgap.estimators.streams import Stream, Vector, certificate_on
 from dualgap.problem import Problem
 from dualgap.result import Status
 from dualgap.rows import as_rows
 
 if TYPE_CHECKING:
     from dualgap.estimators.base import CertifiedModel
+    from dualgap.estimators.streams import Stream
+
+Vector = NDArray[np.float64]
 
 # What a fit leaves behind and a stream has no counterpart of.
 OF_A_FIT = ("dual_coef_", "trace_", "reason_", "_facts")
@@ -32,6 +35,8 @@ def advance(
     estimator: CertifiedModel, X: Any, targets: Sequence[Vector], weights: Sequence[Vector | None], several: bool
 ) -> None:
     """One call of partial_fit: a stream for each of the targets."""
+    from dualgap.estimators.streams import certificate_on
+
     solver, loss, free = solver_of(estimator.solver), estimator._loss(), estimator.fit_intercept
     output = getattr(solver, "output", "last")
     if output != "last":
@@ -54,6 +59,8 @@ def _first_streams(
     estimator: CertifiedModel, dimension: int, targets: Sequence[Vector], weights: Sequence[Vector | None]
 ) -> list[Stream]:
     """Streams at zero, or at the answer of a fit; where λ depends on a number of rows, it is the first batch's."""
+    from dualgap.estimators.streams import Stream
+
     made = []
     regression = estimator._loss().task == "regression"
     for k, (target, shares) in enumerate(zip(targets, weights, strict=True)):

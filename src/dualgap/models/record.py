@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import dualgap
 from dualgap.certificate import Certificate
-from dualgap.losses import LOSSES, Logistic, Loss
+from dualgap.losses import LOSSES, Logistic
 from dualgap.losses.chances import chances
 from dualgap.models.digests import DataDigest, digest
 from dualgap.multinomial.problem import MultinomialProblem
@@ -21,7 +21,7 @@ from dualgap.multinomial.run import MultinomialResult
 from dualgap.problem import Problem
 from dualgap.result import Result, Status
 from dualgap.rows import as_rows
-from dualgap.spec import build
+from dualgap.spec import build, full_text
 
 Vector = NDArray[np.float64]
 
@@ -33,13 +33,6 @@ DIMENSIONS = {REGRESSION: (2, 1), BINARY: (1,), ONE_VS_REST: (2,), MULTINOMIAL: 
 def versions() -> dict[str, str]:
     """What computed a model."""
     return {"dualgap": dualgap.__version__, "numpy": np.__version__, "python": platform.python_version()}
-
-
-def full_text(loss: Loss) -> str:
-    """A loss with all its options, so that another default of a later version changes nothing."""
-    names: list[str] = [option.name for option in fields(loss)] if is_dataclass(loss) else []
-    options = [f"{name}={float(getattr(loss, name))!r}" for name in names]
-    return f"{loss.name}({', '.join(options)})" if options else loss.name
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from dualgap.losses import Loss
 from dualgap.models.digests import DataDigest, digest
-from dualgap.models.files import save
-from dualgap.models.record import BINARY, MULTINOMIAL, ONE_VS_REST, REGRESSION, Model, full_text
+from dualgap.spec import full_text
+
+if TYPE_CHECKING:
+    from dualgap.models.record import Model
 
 
 class FitFacts(NamedTuple):
@@ -63,11 +65,15 @@ class SavesModels:
         duals : bool, default=False
             Whether to keep the duals too, one number a row for each problem, as evidence for the certificate.
         """
+        from dualgap.models.files import save
+
         save(model_of(self, duals), path)
 
 
 def model_of(estimator: Any, duals: bool = False) -> Model:
     """The record of a fitted estimator. Attributes have a row or an entry for each problem, as in scikit-learn."""
+    from dualgap.models.record import BINARY, MULTINOMIAL, ONE_VS_REST, REGRESSION, Model
+
     facts: FitFacts | None = getattr(estimator, "_facts", None)
     if facts is None:
         raise ValueError(

@@ -79,11 +79,17 @@ def _problem(key: tuple[str, str, float], runs: Sequence[FinishedRun]) -> Proble
         key[2],
         _middle([float(run.certificate["dual"] or math.nan) for run in proofs]),
         _middle([float(run.certificate["primal"] or math.nan) for run in proofs]),
-        max(float(run.certificate["relative_gap"] or 0.0) for run in proofs),
+        max(_gap(run) for run in proofs),
         _score(proofs),
         len(proofs),
         tuple(sorted(endings, key=lambda ending: (math.isnan(ending.excess), ending.excess))),
     )
+
+
+def _gap(run: FinishedRun) -> float:
+    """A certificate without a relative gap proves nothing."""
+    known = run.certificate["relative_gap"]
+    return math.inf if known is None else float(known)
 
 
 def _score(runs: Sequence[FinishedRun]) -> float | None:

@@ -14,7 +14,7 @@ from dualgap.workbench.replication.frames import Missing
 from dualgap.workbench.replication.gathering import Gathered
 from dualgap.workbench.replication.panels import Figure, Panel, Pictures, Table
 from dualgap.workbench.replication.table import experiments
-from dualgap.workbench.replication.verdicts import Outcome, Verdict
+from dualgap.workbench.replication.verdicts import Outcome, Verdict, proven
 from dualgap.workbench.report import provenance
 from dualgap.workbench.report.packing import Pool
 
@@ -54,7 +54,7 @@ def content(
             return {"id": figure.id, "at": drawn[figure.id]}
         drawn[figure.id] = where
         entry: dict[str, Any] = {"id": figure.id, "name": figure.name, "says": figure.says, "parts": []}
-        entry["setting"] = " ".join(says[name] for name in figure.experiments if name in says)
+        entry["setting"] = " ".join(dict.fromkeys(says[name] for name in figure.experiments if name in says))
         try:
             made = figure.make(gathered)
         except Missing as missing:
@@ -150,7 +150,7 @@ def _line(problem: Problem) -> dict[str, Any]:
         "shape": problem.shape,
         "strength": f"{problem.strength:.4g}",
         "optimum": f"{problem.dual:.7g} to {problem.primal:.7g}",
-        "gap": f"{problem.relative_gap:.1e}",
+        "gap": proven(problem.relative_gap),
         "score": "" if problem.score is None else f"{problem.score:.3f}",
         "draws": problem.draws,
         "endings": [

@@ -25,7 +25,8 @@ Y_WORDS = {
     "support": "support vectors",
 }
 X_WORDS = dict(figures.AXES.values())
-# A curve that overshoots at first is cut off above P(0), so that the rest can be seen.
+# A curve that overshoots at first is cut off above P(0), so that the rest can be seen; where another never comes down
+# to P(0), above its lowest point.
 HEADROOM = 1.15
 
 
@@ -114,7 +115,7 @@ def curves(
     levels, top = {}, None
     if y == "primal":
         start = middle_of(runs, "primal", first=True)
-        levels, top = {"P* (proven)": _optimum(gathered, experiment, runs)}, HEADROOM * start
+        levels, top = {"P* (proven)": _optimum(gathered, experiment, runs)}, HEADROOM * max(start, _lowest(lines))
     log = y in ("primal", "gap") if log_y is None else log_y
     return Panel(title, X_WORDS[x], Y_WORDS[y], tuple(lines), levels, log_x, log, top)
 
@@ -128,7 +129,7 @@ def by_strength(gathered: Gathered, experiment: str, solver: str, x: str = "upda
             lines.append(Line(f"λ = {strength:.3g}", curve.x, curve.median, curve.low, curve.high))
     if not lines:
         raise Missing(f"no run of {experiment} is finished")
-    top = HEADROOM * middle_of(runs, "primal", first=True)
+    top = HEADROOM * max(middle_of(runs, "primal", first=True), _lowest(lines))
     return Panel(solver, X_WORDS[x], Y_WORDS["primal"], tuple(lines), {}, False, True, top)
 
 
@@ -163,6 +164,11 @@ def _chosen(
         and data in (None, run.settings["data"])
         and (strength is None or math.isclose(run.strength, strength, rel_tol=1e-9))
     ]
+
+
+def _lowest(lines: Sequence[Line]) -> float:
+    """The highest of the lines' lowest points: an axis up to there shows something of each."""
+    return max(min(line.y) for line in lines)
 
 
 def middle_of(runs: Sequence[FinishedRun], name: str, first: bool = False) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 from dualgap.workbench.replication.frames import OPTIMUM, Frame, Trial
 from dualgap.workbench.replication.measures import finals, middle, over
-from dualgap.workbench.replication.verdicts import Part, Verdict, number, percent, times, verdict
+from dualgap.workbench.replication.verdicts import Part, Verdict, number, percent, proven, times, verdict
 
 SGD, SDCA = "SGD", "SDCA"
 AVERAGE, RANDOM = "SDCA, average output", "SDCA, random output"
@@ -50,7 +50,7 @@ def better_and_trapped(frame: Frame) -> Verdict:
             Part(
                 f"on {data} data SDCA is trapped away from the optimum",
                 gap > 1e-2,
-                f"its proven relative gap at the end is {gap:.1e}",
+                f"its proven relative gap at the end is {proven(gap)}",
             ),
         ]
         for strength in STRENGTHS[data]:

@@ -60,7 +60,14 @@ def number(value: float, digits: int = 3) -> str:
 
 def percent(share: float, digits: int = 1) -> str:
     """A share in percent."""
-    return "unknown" if math.isnan(share) else f"{100.0 * share:.{digits}f} %"
+    if math.isnan(share):
+        return "unknown"
+    return f"{100.0 * share:,.0f} %" if abs(share) >= 10.0 else f"{100.0 * share:.{digits}f} %"
+
+
+def proven(gap: float) -> str:
+    """A certificate's relative gap."""
+    return "0 in float64" if gap == 0.0 else f"{gap:.1e}"
 
 
 def times(first: float, second: float) -> float:

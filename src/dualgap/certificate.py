@@ -158,9 +158,10 @@ def _clipped(problem: Problem, duals: Vector, factor: float = 1.0) -> Vector:
 def _make_feasible(problem: Problem, duals: Vector) -> None:
     """In place: empty rows go to their optimum; where Σ s_i α_i must vanish, the heavier sign is shrunk until it does."""
     if not problem.intercept:
-        empty = np.flatnonzero(problem.rows.squared_norms == 0.0)
-        # An empty row never moves w, yet its dual must sit at its optimum for the gap to close.
-        duals[empty] = problem.loss.dual_candidate(np.zeros(empty.size), problem.labels[empty])
+        empty = problem.rows.empty
+        if empty.size:
+            # An empty row never moves w, yet its dual must sit at its optimum for the gap to close.
+            duals[empty] = problem.loss.dual_candidate(np.zeros(empty.size), problem.labels[empty])
         return
     up = problem.mean_of(lambda c: np.maximum(duals[c], 0.0))
     down = problem.mean_of(lambda c: np.maximum(-duals[c], 0.0))

@@ -85,7 +85,7 @@ class Problem:
     def primal_at_zero(self) -> float:
         """P(0, 0): what predicting nothing costs."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return self.mean_of(lambda c: self.loss.value(np.zeros(c.stop - c.start), self.labels[c]))
+            return self.mean_of(lambda c: self.loss.value(np.zeros(1), self.labels[c]))
 
     @cached_property
     def baseline(self) -> float:
@@ -230,18 +230,22 @@ def score(scores: Vector, labels: Vector, task: str, row_weights: Vector | None 
         return _mean((scores > 0.0) == (labels > 0.0), row_weights)
     deviations, errors = labels - _mean(labels, row_weights), labels - scores
     with np.errstate(over="ignore", under="ignore"):
-        spread, error = _mean(deviations * deviations, row_weights), _mean(errors * errors, row_weights)
+        spread, error = _mean_square(deviations, row_weights), _mean_square(errors, row_weights)
         if not (TINY_SPREAD < spread < np.inf):
             # In units of the largest deviation neither square leaves float64's range before R² itself does.
             unit = float(np.abs(deviations).max())
             if unit == 0.0:
                 return 1.0 if np.array_equal(scores, labels) else 0.0
-            spread, error = (_mean(np.square(values / unit), row_weights) for values in (deviations, errors))
+            spread, error = (_mean_square(values / unit, row_weights) for values in (deviations, errors))
     return 1.0 - error / spread if spread > 0.0 else 0.0
 
 
 def _mean(values: NDArray[Any], row_weights: Vector | None) -> float:
     return float(values.mean()) if row_weights is None else float(row_weights @ values) / float(row_weights.sum())
+
+
+def _mean_square(values: Vector, row_weights: Vector | None) -> float:
+    return float(values @ values) / values.size if row_weights is None else _mean(values * values, row_weights)
 
 
 def _build_loss(loss: str | Loss) -> Loss:

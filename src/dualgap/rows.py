@@ -7,6 +7,7 @@ Products with the rows run in float64 over blocks of rows, so float32 data is ne
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,8 @@ Vector = NDArray[np.float64]
 BLOCK_BYTES = 1 << 20
 # Products with more than this many stored values are cut into parts of about that many, which threads may share.
 PART_VALUES = 1 << 19
+# Rows up to this long are squared and then summed by a product, longer ones by a dot product each.
+SHORT = 32
 
 
 # Indices as SciPy holds them and as kernels see them.
@@ -53,11 +56,16 @@ class Rows:
         self.squared_norms = self._squared_norms() if squared_norms is None else squared_norms
         # Float64 rows in one part are multiplied as they are: on small data the call costs more than the product.
         values = arrays.values if isinstance(arrays, DenseRows) and arrays.values.dtype == np.float64 else None
-        self._plain = values if values is not None and values.size <= PART_VALUES else None
+        self.plain = values if values is not None and values.size <= PART_VALUES else None
 
     @property
     def is_sparse(self) -> bool:
         return isinstance(self.arrays, SparseRows)
+
+    @cached_property
+    def empty(self) -> NDArray[Any]:
+        """Numbers of the rows that are all zeros."""
+        return np.flatnonzero(self.squared_norms == 0.0)
 
     @property
     def stored(self) -> int:
@@ -135,8 +143,8 @@ class Rows:
 
     def scores(self, weights: Vector) -> Vector:
         """X w."""
-        if self._plain is not None:
-            return np.asarray(self._plain @ weights)
+        if self.plain is not None:
+            return np.asarray(self.plain @ weights)
         out = np.empty(self.count)
 
         def fill(part: slice) -> None:
@@ -149,8 +157,8 @@ class Rows:
 
     def combination(self, coefficients: Vector) -> Vector:
         """Xᵀ c."""
-        if self._plain is not None:
-            return np.asarray(self._plain.T @ coefficients)
+        if self.plain is not None:
+            return np.asarray(self.plain.T @ coefficients)
 
         def summed(part: slice) -> Vector:
             total = np.zeros(self.dimension)
@@ -173,14 +181,22 @@ class Rows:
         return out
 
     def _squared_norms(self) -> Vector:
-        out = np.empty(self.count)
+        a, out = self.arrays, np.zeros(self.count)
         with np.errstate(over="ignore", under="ignore"):
-            for rows, block in self.blocks(small=True):
-                if self.is_sparse:
-                    squares = _csr(block.data * block.data, block.indices, block.indptr, block.shape)
-                    out[rows] = squares @ np.ones(self.dimension)
+            for rows in self.runs(slice(0, self.count)):
+                if isinstance(a, SparseRows):
+                    ends = a.indptr[rows.start : rows.stop + 1]
+                    squares = np.square(a.data[ends[0] : ends[-1]], dtype=np.float64)
+                    # A sum begins at each row that holds something; an empty one would repeat its neighbour's first.
+                    filled = np.flatnonzero(ends[1:] > ends[:-1])
+                    if filled.size:
+                        out[rows.start + filled] = np.add.reduceat(squares, (ends[filled] - ends[0]).astype(np.intp))
+                    continue
+                block = self.block(rows)
+                if self.dimension <= SHORT:
+                    out[rows] = (block * block) @ np.ones(self.dimension)
                 else:
-                    out[rows] = np.einsum("ij,ij->i", block, block)
+                    out[rows] = np.vecdot(block, block)
         return out
 
 

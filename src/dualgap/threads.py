@@ -24,7 +24,7 @@ _pool: ContextVar[ThreadPoolExecutor | None] = ContextVar("dualgap_threads", def
 @cache
 def _libraries() -> Any:
     """The BLAS libraries of this process; looking for them takes milliseconds, so it is done once."""
-    return ThreadpoolController()
+    return ThreadpoolController().select(user_api="blas")
 
 
 def count_of(n_jobs: int | None) -> int:
@@ -40,7 +40,7 @@ def count_of(n_jobs: int | None) -> int:
 def working(n_jobs: int | None) -> Iterator[None]:
     """Within, `mapped` spreads its pieces over so many threads, and BLAS uses one in each."""
     count = count_of(n_jobs)
-    with _libraries().limit(limits=1, user_api="blas"):
+    with _libraries().limit(limits=1):
         if count == 1:
             yield
             return

@@ -146,7 +146,7 @@ def make_feasible(problem: MultinomialProblem, duals: Matrix) -> None:
     """
     k = problem.class_count
     if not problem.intercept:
-        empty = np.flatnonzero(problem.rows.squared_norms == 0.0)
+        empty = problem.rows.empty
         # An empty row never moves W, yet its dual must sit at its optimum for the gap to close.
         duals[empty] = softmax(np.zeros((empty.size, k)), problem.labels[empty]).duals
         return

@@ -26,9 +26,17 @@ def weighted_gram(rows: Rows, factors: Vector) -> Matrix:
     """Σ c_i x_i x_iᵀ over the rows whose factor c_i ≥ 0 is not zero."""
     if rows.is_sparse:
         return _mirrored(_added(rows, lambda part, out: _add_sparse(rows, part, factors, out)))
-    if factors.min() == factors.max():
+    low, high = factors.min(), factors.max()
+    # On small data the calls of the other branches cost more than the product.
+    small = rows.plain if 8 * rows.stored <= BLOCK_BYTES else None
+    if low == high:
         # All rows count alike, as with the squared loss: nothing needs scaling, and float64 rows no copy.
-        return _added(rows, lambda part, out: _add_plain(rows, part, out)) * float(factors[0])
+        if small is not None:
+            return np.asarray(small.T @ small) * float(low)
+        return _added(rows, lambda part, out: _add_plain(rows, part, out)) * float(low)
+    if small is not None and low > 0.0:
+        scaled = small * np.sqrt(factors)[:, None]
+        return np.asarray(scaled.T @ scaled)
     return _added(rows, lambda part, out: _add_scaled(rows, part, factors, out))
 
 

@@ -15,6 +15,7 @@ from dualgap.losses import Squared
 from dualgap.memory import available_bytes
 from dualgap.problem import Problem
 from dualgap.solvers.base import Answer, Random, Solver, Vector, first_intercept
+from dualgap.solvers.forecast import foretold
 from dualgap.solvers.gram import compile_for
 from dualgap.solvers.path import Iterate, Terms, between, evaluated, gap_parts, newton_direction, stepped
 from dualgap.solvers.pieces import Piece, nearest, sample, samples, whole
@@ -29,6 +30,8 @@ FASTEST, SLOWEST = 0.01, 0.5
 SMALLEST_GAMMA = 1e-14
 # A piece is solved to this part of tol, or of the gap of all rows; a sample to this part of what its smallness costs.
 OF_TOL, OF_GAP, OF_SAMPLE = 0.5, 0.02, 0.3
+# A step that was to lower P by less than half of this part of it may have foretold its duals well.
+NEAR = 0.1
 # Beyond so many columns and rows, a smooth loss finds its steps by products with the Hessian.
 EXACT_SIDE = 300
 # Bytes that no machine lacks, so that small problems need not ask.
@@ -188,9 +191,12 @@ def _truncated_step(state: State) -> State:
 
     wanted = wanted_norm(state.terms.strength, state.primal, state.tol)
     it, going = truncated.stepped(state.piece, state.terms, state.it, state.truncation, wanted)
-    parts = gap_parts(state.piece, state.terms, it)
+    parts, base = gap_parts(state.piece, state.terms, it), it
+    if it.decrement <= NEAR * state.primal:
+        duals, gap = foretold(state.piece, state.terms, state.it, it)
+        parts, base = (0.0, gap), it._replace(duals=duals)
     primal = state.inner.primal(it.scores + it.intercept, it.weights)
-    return state._replace(it=it, parts=parts, truncation=going, base=it, gap=sum(parts), primal=primal)
+    return state._replace(it=it, parts=parts, truncation=going, base=base, gap=sum(parts), primal=primal)
 
 
 def _step(problem: Problem, state: State) -> State:
@@ -212,10 +218,14 @@ def _step(problem: Problem, state: State) -> State:
         state = _with_scores_anew(problem, state, of_rows * smaller / gamma)
         gamma, stage = smaller, 0
     piece, terms = state.piece, state.terms
-    it = stepped(piece, terms, state.it, gamma)
-    state = state._replace(it=it, parts=gap_parts(piece, terms, it), fall=fall, stage=stage + 1)
+    before, it = state.it, stepped(piece, terms, state.it, gamma)
+    parts, base = gap_parts(piece, terms, it), it
+    if not gamma and it.decrement <= NEAR * state.primal:
+        duals, gap = foretold(piece, terms, before, it)
+        parts, base = (0.0, gap), it._replace(duals=duals)
+    state = state._replace(it=it, parts=parts, fall=fall, stage=stage + 1)
     if piece.picked is None:
-        return _looked(state, it)
+        return _looked(state, base)
     return state._replace(is_done=_is_done(state))
 
 

@@ -44,6 +44,8 @@ class Iterate(NamedTuple):
     """φ_γ″ for each row."""
     gradient: Vector
     gradient_intercept: float
+    decrement: float = np.inf
+    """−⟨gradient, step⟩ of the Newton step that led here, at its start; infinite where none did."""
 
 
 class Terms(NamedTuple):
@@ -200,7 +202,7 @@ def searched(
         duals[known[0]] = known[1]
     scores = it.scores + t * (along - shift if shift else along)
     weights, intercept = it.weights + t * direction, it.intercept + t * shift
-    return _closed(piece, terms, weights, intercept, it.gamma, scores, duals, bends, combine)
+    return _closed(piece, terms, weights, intercept, it.gamma, scores, duals, bends, combine)._replace(decrement=-slope)
 
 
 def _carry(

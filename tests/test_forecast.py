@@ -1,0 +1,77 @@
+"""Duals that a Newton step foretold: what they prove is what they were said to, and more than the point's own do."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import dualgap as dg
+from dualgap.solvers.forecast import foretold
+from dualgap.solvers.path import Iterate, Terms, evaluated, gap_parts, stepped
+from dualgap.solvers.pieces import whole
+
+SMOOTH = ("logistic", "smoothed_hinge", "squared_hinge", "huber", "squared_epsilon_insensitive")
+
+
+def proven(problem: dg.Problem, at: Iterate, duals: np.ndarray) -> float:
+    """The gap by definition; duals that do not sum to zero prove nothing where b is free."""
+    scores = at.scores + at.intercept
+    return float(problem.primal(scores, at.weights) - problem.dual(duals, problem.weights_of(duals)))
+
+
+def steps(problem: dg.Problem, count: int) -> list[Iterate]:
+    piece, terms = whole(problem), Terms(problem.loss, problem.strength, problem.intercept)
+    at = evaluated(piece, terms, np.zeros(problem.rows.dimension), 0.0, np.zeros(problem.rows.count), 0.0)
+    taken = [at]
+    for _ in range(count):
+        taken.append(stepped(piece, terms, taken[-1], 0.0))
+    return taken
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_was_foretold_is_feasible_and_proves_what_it_says(loss: str, weighted: bool) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 7)) * 10.0 ** np.linspace(-1.0, 1.0, 7)
+    y = np.sign(X @ rng.normal(size=7) + rng.normal(size=300))
+    weights = rng.uniform(0.5, 2.0, size=300) if weighted else None
+    problem = dg.Problem(X, y, loss, 1e-6, weights)
+    piece, terms = whole(problem), Terms(problem.loss, problem.strength, False)
+    taken = steps(problem, 12)
+    gains = []
+    for before, after in pairwise(taken):
+        own = sum(gap_parts(piece, terms, after))
+        duals, gap = foretold(piece, terms, before, after)
+        assert np.array_equal(problem.loss.clip(duals, problem.labels), duals)
+        assert gap <= own
+        # About the gap: rows are counted by twice their quadratic model, and rounding counts where nothing is left.
+        assert proven(problem, after, duals) <= 1.5 * gap + 1e-13 * problem.baseline
+        gains.append(gap / own if own > 1e-12 else 1.0)
+    if loss == "logistic":
+        # λ is small, and near the optimum the gradient is far worse a proof than the step before it.
+        assert min(gains) < 1e-2
+
+
+def test_with_a_free_intercept_the_mixture_sums_to_less() -> None:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(200, 4)) * (100.0, 1.0, 1.0, 0.01)
+    y = np.where(X[:, 1] + rng.normal(size=200) > 0.7, 1.0, -1.0)
+    problem = dg.Problem(X, y, "logistic", 1e-5, intercept=True)
+    piece, terms = whole(problem), Terms(problem.loss, problem.strength, True)
+    taken = steps(problem, 6)
+    for before, after in pairwise(taken[3:]):
+        duals, gap = foretold(piece, terms, before, after)
+        assert gap <= sum(gap_parts(piece, terms, after))
+        assert abs(duals.sum()) <= abs(after.duals.sum()) + 1e-12
+
+
+def test_a_step_from_the_optimum_foretells_nothing_worse() -> None:
+    X, y = np.eye(4), np.array([1.0, -1.0, 1.0, -1.0])
+    problem = dg.Problem(X, y, "logistic", 0.1)
+    taken = steps(problem, 9)
+    piece, terms = whole(problem), Terms(problem.loss, problem.strength, False)
+    duals, gap = foretold(piece, terms, taken[-2], taken[-1])
+    assert gap == pytest.approx(0.0, abs=1e-20)
+    assert np.allclose(duals, taken[-1].duals, rtol=1e-12)

@@ -10,8 +10,8 @@ import typer
 # Typer keeps the line ends of a paragraph, so a paragraph is one line.
 HELP = (
     "Fit a model, prove how good it is, and write it to a file.\n\n"
-    "DATA is a name ([bold]dualgap datasets[/] lists them), a spec, or a file: .csv, .svm/.libsvm, .npz, also .csv.gz "
-    "and .svm.gz. Columns are taken as they are. The model minimizes the mean loss plus half the strength times the "
+    "DATA is a name ([bold]dualgap datasets[/] lists them), a spec, or a file: .csv, .svm/.libsvm (also .gz and "
+    ".bz2), .npz, .parquet, or a folder or zip of pictures. Columns are taken as they are. The model minimizes the mean loss plus half the strength times the "
     "squared length of the weights; an intercept is free, never penalized. More than two labels are one softmax model "
     "under the logistic loss, and under the others each fitted against the rest.\n\n"
     "The file holds weights, certificate and a digest of the data: [bold]dualgap predict[/] uses it, "

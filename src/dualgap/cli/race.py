@@ -12,7 +12,7 @@ HELP = (
     "Race solvers on the same problem, live, each judged by the same certificate.\n\n"
     "Without arguments, eight algorithms race on scikit-learn's breast cancer data. DATA is a name "
     '([bold]dualgap datasets[/] lists them), a spec such as [bold]"simulated(n=500, seed=3)"[/], or a file: '
-    ".svm/.libsvm, .csv, .npz, also .csv.gz and .svm.gz. Results, settings (race.toml) and a page (race.html) go to a "
+    ".svm/.libsvm and .csv (also .gz and .bz2), .npz, .parquet, or a folder or zip of pictures. Results, settings (race.toml) and a page (race.html) go to a "
     "new numbered folder; nothing is overwritten.\n\n"
     "[bold]--resume[/] goes on in the newest such folder, or in -o DIR, with the settings kept there: finished runs are "
     "never run again. More data, strengths, solvers, repeats and jobs may be asked for; other settings than those of "

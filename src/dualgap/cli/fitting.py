@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dualgap.cli.screen import make_console, score, show
+from dualgap.cli.screen import make_console, reading, score, show
 from dualgap.datasets import Dataset, for_task, load, split
 from dualgap.datasets.dataset import MANY_LABELS
 from dualgap.losses import LOSSES, Loss
@@ -32,7 +32,7 @@ READING = ("target", "positive", "test_size", "seed")
 def carry_out(options: Mapping[str, Any], path: Path, quiet: bool) -> None:
     """Fit, write the file, show the certificate, and leave with 0 if certified, else 1, or 130 after Ctrl-C."""
     loss = build(options["loss"], LOSSES, "loss")
-    dataset = part_of(options["data"], options, loss.task)
+    dataset = part_of(options["data"], options, loss.task, quiet)
     try:
         model = _fitted(options, dataset, loss, quiet)
     except KeyboardInterrupt:
@@ -50,7 +50,7 @@ def carry_out(options: Mapping[str, Any], path: Path, quiet: bool) -> None:
 def _fitted(options: Mapping[str, Any], dataset: Dataset, loss: Loss, quiet: bool) -> Model:
     """The model; KeyboardInterrupt where Ctrl-C left less than was asked for."""
     rows = dataset.shape[0]
-    reading = {name: options[name] for name in READING} | {"positive": list(options["positive"] or ())}
+    how = {name: options[name] for name in READING} | {"positive": list(options["positive"] or ())}
     model = fit(
         dataset.X,
         dataset.y,
@@ -58,7 +58,7 @@ def _fitted(options: Mapping[str, Any], dataset: Dataset, loss: Loss, quiet: boo
         _strength(options["strength"], options["C"], rows),
         intercept=not options["no_intercept"],
         feature_names=dataset.feature_names,
-        reading=reading,
+        reading=how,
         duals=options["duals"],
         tol=options["tol"],
         solver=options["solver"],
@@ -72,14 +72,15 @@ def _fitted(options: Mapping[str, Any], dataset: Dataset, loss: Loss, quiet: boo
     return model
 
 
-def part_of(text: str, reading: Mapping[str, Any], task: str) -> Dataset:
+def part_of(text: str, how: Mapping[str, Any], task: str, quiet: bool = False) -> Dataset:
     """The data set with its training part as X and y, and its test part if there is one."""
-    dataset = load(text, reading.get("target"), reading.get("positive") or ())
+    with reading(Console(stderr=True, quiet=quiet), text):
+        dataset = load(text, how.get("target"), how.get("positive") or ())
     if task == "regression" or _is_no_label(dataset.y):
         dataset = for_task(dataset, task)
-    test_size = reading.get("test_size") or 0.0
+    test_size = how.get("test_size") or 0.0
     # Columns are taken as they are, so that the model predicts from the file's own numbers.
-    return split(dataset, test_size, reading.get("seed") or 0, standardize=False, stratify=task == "classification")
+    return split(dataset, test_size, how.get("seed") or 0, standardize=False, stratify=task == "classification")
 
 
 def _is_no_label(y: np.ndarray[Any, Any]) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 
 from rich.console import Console, RenderableType
+from rich.status import Status
+from rich.text import Text
 
 # Tables of names and options are never cut in a pipe; a race's own table is narrower than this anyway.
 PIPE_WIDTH = 240
@@ -16,6 +18,11 @@ def make_console() -> Console:
     if not console.is_terminal:
         console.width = PIPE_WIDTH
     return console
+
+
+def reading(console: Console, data: str) -> Status:
+    """A line that moves while data is read; nothing without a terminal."""
+    return console.status(Text(f"reading {data}"))
 
 
 def show(console: Console, table: RenderableType) -> None:

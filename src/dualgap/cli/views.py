@@ -10,11 +10,12 @@ from typing import Any
 from rich.console import Console, Group
 from rich.live import Live
 from rich.progress_bar import ProgressBar
+from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
 from dualgap.cli.pace import Pace
-from dualgap.cli.screen import count, duration, score, small
+from dualgap.cli.screen import count, duration, reading, score, small
 from dualgap.cli.standings import ENDINGS, heading
 from dualgap.trace import Record
 from dualgap.workbench.plan import Heat, Plan, Run
@@ -169,7 +170,13 @@ class LiveView(View):
         self.lanes: dict[str, Lane] = {}
         self.title: Text = Text()
         self.test_heading = "test"
-        self.live: Live | None = None
+        self.live: Live | Status | None = None
+
+    def loading(self, heat: Heat) -> None:
+        """A line that moves until the data is there."""
+        self.close()
+        self.live = reading(self.console, heat.data)
+        self.live.start()
 
     def loaded(self, heat: Heat, data: dict[str, Any], strength: float) -> None:
         """Set up the lanes of a heat and start to draw."""

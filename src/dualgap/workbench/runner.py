@@ -86,6 +86,7 @@ def _race_heat(
     pool: Pool | None,
 ) -> bool:
     """Run one heat, adding to `gathered` as it goes; False where it was interrupted."""
+    watcher.loading(heat)
     contest = Contest(heat.runs[0], threads)
     here = HeatResult(heat, contest.data, contest.strength)
     gathered.heats.append(here)

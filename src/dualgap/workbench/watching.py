@@ -12,6 +12,9 @@ from dualgap.workbench.store import FinishedRun
 class Watcher:
     """Hears what happens in a race. Every method does nothing here; a view overrides what it wants to show."""
 
+    def loading(self, heat: Heat) -> None:
+        """The data of a heat is about to be read."""
+
     def loaded(self, heat: Heat, data: dict[str, Any], strength: float) -> None:
         """The data of a heat is in memory and its problem stands."""
 

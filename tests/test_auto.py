@@ -34,6 +34,14 @@ def test_a_kink_with_one_small_side_takes_newton(count: int, dimension: int, wor
     assert word in reason
 
 
+def test_many_rows_a_column_take_newton_at_once() -> None:
+    problem = normal(30_000, 30)
+    assert dg.Auto().choose(problem, ())[0] == dg.Newton()
+    assert dg.Auto().choose(normal(3_000, 30), ())[0] == dg.SDCA(shrinking=True)
+    sparse = dg.Problem(sp.csr_matrix(problem.rows.arrays[0]), problem.labels, "hinge", 1e-4)
+    assert dg.Auto().choose(sparse, ())[0] == dg.SDCA(shrinking=True)
+
+
 def test_a_dominant_column_takes_newton() -> None:
     problem = normal(400, 30)
     X = problem.rows.arrays[0] * np.where(np.arange(30) == 3, 100.0, 1.0)

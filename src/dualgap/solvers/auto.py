@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 LARGEST_SIDE = 1500
 # With fewer columns a whole Newton run costs less than the epochs it takes to see how dual steps fare.
 FEW_COLUMNS = 24
+# With so many dense rows a column, most second-order steps see few of them, and a run costs about 20 epochs.
+MANY_ROWS = 1000
 # Data whose largest column makes up more than this part of all squares moves dual steps along that column alone.
 DOMINANT = 0.3
 # What a Newton run costs, in epochs of dual steps: so many a column for its matrices, for its passes, and for its calls,
@@ -30,6 +32,8 @@ OF_MATRICES, OF_PASSES, OF_CALLS = 0.2, 10.0, 3e6
 SAMPLED = 1000
 # Below this steepness dual steps on a smooth loss arrive in fewer passes than second-order steps take products.
 GENTLE = 30.0
+# A second-order run must promise to be so many times as quick: dual steps quicken once few rows are left to move.
+CLEARLY = 2.0
 # How far back a record must be, as a part of the epochs so far, to say how quickly the gap falls.
 LATELY = 0.75
 
@@ -59,11 +63,16 @@ class Auto:
         if side < FEW_COLUMNS or dimension >= count:
             what = "rows" if dimension >= count else "columns"
             return Newton(), f"newton: with {side} {what} a second-order step costs little, on data of any scale"
+        if count >= MANY_ROWS * dimension and not problem.rows.is_sparse:
+            return (
+                Newton(),
+                f"newton: with {count // dimension:,} rows a column most second-order steps see few of them",
+            )
         if (largest := _largest_column(problem)) > DOMINANT:
             return Newton(), f"newton: one column holds {largest:.0%} of all squares, which slows dual steps down"
         affordable = (OF_MATRICES * dimension**2 * count + OF_CALLS) / problem.rows.stored + OF_PASSES
         needed = _epochs_left(records, tol)
-        if records and needed > affordable:
+        if records and needed > CLEARLY * affordable:
             return Newton(), (
                 f"sdca, then newton: after {records[-1].epoch:.0f} epochs dual steps needed about {needed:.0f} more, "
                 f"and a second-order run costs about {affordable:.0f}"

@@ -35,9 +35,9 @@ def test_a_kink_with_one_small_side_takes_newton(count: int, dimension: int, wor
 
 
 def test_many_rows_a_column_take_newton_at_once() -> None:
-    problem = normal(30_000, 30)
+    problem = normal(50_000, 50)
     assert dg.Auto().choose(problem, ())[0] == dg.Newton()
-    assert dg.Auto().choose(normal(3_000, 30), ())[0] == dg.SDCA(shrinking=True)
+    assert dg.Auto().choose(normal(3_000, 50), ())[0] == dg.SDCA(shrinking=True)
     sparse = dg.Problem(sp.csr_matrix(problem.rows.arrays[0]), problem.labels, "hinge", 1e-4)
     assert dg.Auto().choose(sparse, ())[0] == dg.SDCA(shrinking=True)
 

@@ -56,6 +56,7 @@ class Rows:
         self.squared_norms = self._squared_norms() if squared_norms is None else squared_norms
         # Float64 rows in one part are multiplied as they are: on small data the call costs more than the product.
         values = arrays.values if isinstance(arrays, DenseRows) and arrays.values.dtype == np.float64 else None
+        self._wrapped: dict[int, tuple[Any, Any]] = {}
         self.plain = values if values is not None and values.size <= PART_VALUES else None
 
     @property
@@ -141,6 +142,21 @@ class Rows:
         values = a.data if isinstance(a, SparseRows) else a.values
         return iter((part,)) if values.dtype == np.float64 else self.runs(part)
 
+    def _ready(self, part: slice) -> Iterator[tuple[slice, Any, Any]]:
+        """Runs of a part, each as a float64 matrix and transposed; sparse ones in place are wrapped by SciPy only once."""
+        if not self.is_sparse or self.arrays[0].dtype != np.float64:
+            blocks = ((rows, self.block(rows)) for rows in self.ready(part))
+            return ((rows, block, _transposed(block)) for rows, block in blocks)
+        known = self._wrapped.get(part.start)
+        if known is None:
+            block = self.block(part)
+            known = self._wrapped[part.start] = (block, _transposed(block))
+        return iter(((part, *known),))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Wrapped parts are views, which a pickle would write as copies.
+        return self.__dict__ | {"_wrapped": {}}
+
     def scores(self, weights: Vector) -> Vector:
         """X w."""
         if self.plain is not None:
@@ -148,8 +164,8 @@ class Rows:
         out = np.empty(self.count)
 
         def fill(part: slice) -> None:
-            for rows in self.ready(part):
-                out[rows] = self.block(rows) @ weights
+            for rows, block, _ in self._ready(part):
+                out[rows] = block @ weights
 
         for _ in mapped(fill, self.parts()):
             pass
@@ -162,8 +178,8 @@ class Rows:
 
         def summed(part: slice) -> Vector:
             total = np.zeros(self.dimension)
-            for rows in self.ready(part):
-                total += _transposed(self.block(rows)) @ coefficients[rows]
+            for rows, _, transposed in self._ready(part):
+                total += transposed @ coefficients[rows]
             return total
 
         return _added(mapped(summed, self.parts()))

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 LARGEST_SIDE = 1500
 # With fewer columns a whole Newton run costs less than the epochs it takes to see how dual steps fare.
 FEW_COLUMNS = 24
-# With so many dense rows a column, most second-order steps see few of them, and a run costs about 20 epochs.
-MANY_ROWS = 1000
+# With so many dense rows a column, most second-order steps see few of them, and a run costs about 20 epochs. It keeps up to
+# 22 numbers a row: where a row has fewer bytes than this, they would be more than half as large as the data.
+MANY_ROWS, WIDE_ENOUGH = 1000, 360
 # Data whose largest column makes up more than this part of all squares moves dual steps along that column alone.
 DOMINANT = 0.3
 # What a Newton run costs, in epochs of dual steps: so many a column for its matrices, for its passes, and for its calls,
@@ -63,7 +64,7 @@ class Auto:
         if side < FEW_COLUMNS or dimension >= count:
             what = "rows" if dimension >= count else "columns"
             return Newton(), f"newton: with {side} {what} a second-order step costs little, on data of any scale"
-        if count >= MANY_ROWS * dimension and not problem.rows.is_sparse:
+        if count >= MANY_ROWS * dimension and _row_bytes(problem) >= WIDE_ENOUGH:
             return (
                 Newton(),
                 f"newton: with {count // dimension:,} rows a column most second-order steps see few of them",
@@ -78,6 +79,12 @@ class Auto:
                 f"and a second-order run costs about {affordable:.0f}"
             )
         return SDCA(shrinking=True), f"sdca: the {size} data is well scaled, and dual steps make quick progress"
+
+
+def _row_bytes(problem: Problem) -> int:
+    """How many bytes a dense row takes; 0 for sparse ones."""
+    rows = problem.rows
+    return 0 if rows.is_sparse else rows.dimension * rows.arrays[0].itemsize
 
 
 def _steepness(problem: Problem) -> float:

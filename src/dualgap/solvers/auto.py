@@ -24,7 +24,7 @@ LARGEST_SIDE = 1500
 FEW_COLUMNS = 24
 # With so many dense rows a column, most second-order steps see few of them, and a run costs about 20 epochs. It keeps up to
 # 22 numbers a row: where a row has fewer bytes than this, they would be more than half as large as the data.
-MANY_ROWS, WIDE_ENOUGH = 1000, 360
+MANY_ROWS, WIDE_ENOUGH = 1000, 400
 # Data whose largest column makes up more than this part of all squares moves dual steps along that column alone.
 DOMINANT = 0.3
 # What a Newton run costs, in epochs of dual steps: so many a column for its matrices, for its passes, and for its calls,

@@ -75,3 +75,34 @@ def test_a_step_from_the_optimum_foretells_nothing_worse() -> None:
     duals, gap = foretold(piece, terms, taken[-2], taken[-1])
     assert gap == pytest.approx(0.0, abs=1e-20)
     assert np.allclose(duals, taken[-1].duals, rtol=1e-12)
+
+
+def test_a_step_along_the_third_derivative_is_nearer_by_an_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(400, 5))
+    y = np.sign(X @ rng.normal(size=5) + rng.normal(size=400))
+    problem = dg.Problem(X, y, "logistic", 1e-3)
+    best = dg.solve(problem, "newton", tol=1e-14).weights
+
+    def off(count: int) -> float:
+        return float(np.linalg.norm(steps(problem, count)[-1].weights - best))
+
+    bent = [off(count) for count in (2, 3)]
+    monkeypatch.setattr("dualgap.solvers.path.MENDED", -1.0)
+    plain = [off(count) for count in (2, 3)]
+    # From one point a plain step leaves about a square, and the bent one about a cube.
+    assert bent[1] < bent[0] ** 2.5
+    assert plain[1] > plain[0] ** 2.5
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_the_third_derivative_foretells_better_duals(intercept: bool) -> None:
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(400, 5)) * (10.0, 1.0, 1.0, 1.0, 0.1)
+    y = np.where(X[:, 1] + rng.normal(size=400) > 0.3, 1.0, -1.0)
+    problem = dg.Problem(X, y, "logistic", 1e-6, intercept=intercept)
+    piece, terms = whole(problem), Terms(problem.loss, problem.strength, intercept)
+    before, after = steps(problem, 3)[-2:]
+    assert after.foretold is not None
+    with_it, without = (foretold(piece, terms, before, it)[1] for it in (after, after._replace(foretold=None)))
+    assert with_it < 0.1 * without

@@ -158,6 +158,9 @@ class Logistic(Loss):
         a, bends = _falling(labels * scores)
         return labels * a, bends
 
+    def jerk(self, duals: Vector, bends: Vector, labels: Vector) -> Vector:
+        return (2.0 * duals - labels) * bends
+
     def ray_limit(self, duals: Vector, labels: Vector) -> float:
         largest = float((labels * duals).max(initial=0.0))
         return 1.0 / largest if largest > 0.0 else float("inf")

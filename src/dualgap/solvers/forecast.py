@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dualgap.problem import chunks
 from dualgap.solvers.base import Vector
 from dualgap.solvers.path import Iterate, Terms, gap_parts
 from dualgap.solvers.pieces import Piece
@@ -17,22 +18,39 @@ def foretold(piece: Piece, terms: Terms, before: Iterate, after: Iterate) -> tup
     distances, so the best mixture of the two is known.
     """
     own = sum(gap_parts(piece, terms, after))
-    moves = after.scores - before.scores
-    if terms.intercept:
-        moves += after.intercept - before.intercept
-    duals = before.duals - before.bends * moves
-    off = np.where(terms.loss.clip(duals, piece.labels) == duals, duals - after.duals, 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        of_rows = float(piece.shares @ (off * off / after.bends))
+    off, of_rows = _distances(piece, terms, before, after)
     if not np.isfinite(of_rows):
         return after.duals, own
     weighted = piece.shares * off
-    mended = piece.rows.combination(weighted)
+    mended, at_sum = piece.rows.combination(weighted), float(weighted.sum())
+    del weighted
     steep = float(mended @ mended) + 2.0 * terms.strength * of_rows
     if not steep > 0.0:
         return after.duals, own
     share = min(max(float(after.gradient @ mended) / steep, 0.0), 1.0)
-    at_intercept = after.gradient_intercept - share * float(weighted.sum()) if terms.intercept else 0.0
+    at_intercept = after.gradient_intercept - share * at_sum if terms.intercept else 0.0
     mixed = after._replace(gradient=after.gradient - share * mended, gradient_intercept=at_intercept)
     gap = share * share * of_rows + sum(gap_parts(piece, terms, mixed))
-    return (after.duals + share * off, gap) if gap < own else (after.duals, own)
+    if not gap < own:
+        return after.duals, own
+    off *= share
+    off += after.duals
+    return off, gap
+
+
+def _distances(piece: Piece, terms: Terms, before: Iterate, after: Iterate) -> tuple[Vector, float]:
+    """How far the foretold duals are from the point's own, and what that adds to the gap of the rows, about.
+
+    Where one is outside its domain, the row keeps its own. Chunk by chunk, because a vector is large beside narrow rows.
+    """
+    off, shift, of_rows = np.empty(after.duals.size), after.intercept - before.intercept, 0.0
+    for c in chunks(off.size):
+        if after.foretold is not None:
+            duals = after.foretold[c]
+        else:
+            duals = before.duals[c] - before.bends[c] * (after.scores[c] - before.scores[c] + shift)
+        inside = terms.loss.clip(duals, piece.labels[c]) == duals
+        off[c] = np.where(inside, duals - after.duals[c], 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            of_rows += float(piece.shares[c] @ (off[c] * off[c] / after.bends[c]))
+    return off, of_rows

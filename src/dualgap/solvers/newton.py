@@ -222,6 +222,7 @@ def _step(problem: Problem, state: State) -> State:
     parts, base = gap_parts(piece, terms, it), it
     if not gamma and it.decrement <= NEAR * state.primal:
         duals, gap = foretold(piece, terms, before, it)
+        it = it._replace(foretold=None)
         parts, base = (0.0, gap), it._replace(duals=duals)
     state = state._replace(it=it, parts=parts, fall=fall, stage=stage + 1)
     if piece.picked is None:

@@ -48,6 +48,7 @@ in the code:
 - R0.3 uses a hundredth instead, because the three samplings have the same limit; R0.6 a common height for all strengths,
   because the report draws them over one axis.
 - Which reading of R1's pictures is judged, and on which rows R2's speeds are measured.
+- R3.1's "within a point" includes a whole point, which rounding had cut off.
 
 And these settings, where a report leaves them open: R0's rows are divided by the longest one, as the papers assume; R0.6's
 grid of strengths was widened; on skin data R0 records every twentieth of an epoch.

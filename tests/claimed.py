@@ -45,9 +45,8 @@ def made_trial(
         "train_score": np.broadcast_to(score, updates.shape),
         "test_score": np.broadcast_to(score, updates.shape),
     }
-    return Trial(
-        experiment, solver, data, strength, seed, {name: values.tolist() for name, values in records.items()}, **more
-    )
+    lists = {name: values.tolist() for name, values in records.items()}
+    return Trial(experiment, solver, data, strength, seed, lists, rows, **more)
 
 
 def made_optimum(experiment: str, **options: Any) -> Trial:

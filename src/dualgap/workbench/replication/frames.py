@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -95,9 +96,12 @@ class Frame:
 
     def optimum(self, trial: Trial) -> float:
         """The least primal value anybody reached on a trial's problem; the runs named `optimum` were proven near it."""
-        same = (trial.experiment, trial.data, trial.strength)
-        return min(
-            float(np.nanmin(other.column("primal")))
-            for other in self.trials
-            if (other.experiment, other.data, other.strength) == same
-        )
+        return self._optima[trial.experiment, trial.data, trial.strength]
+
+    @cached_property
+    def _optima(self) -> dict[tuple[str, str, float], float]:
+        found: dict[tuple[str, str, float], float] = {}
+        for trial in self.trials:
+            problem, least = (trial.experiment, trial.data, trial.strength), float(np.nanmin(trial.column("primal")))
+            found[problem] = min(least, found.get(problem, least))
+        return found

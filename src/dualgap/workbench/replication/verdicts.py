@@ -34,15 +34,18 @@ class Verdict:
     sentence: str
 
 
-def verdict(parts: Sequence[Part], why: str = "") -> Verdict:
-    """All parts true: holds; some: holds in part; none: does not hold. `why` is a sentence that explains the numbers."""
+def verdict(parts: Sequence[Part], why: str = "", failing: str = "") -> Verdict:
+    """All parts true: holds; some: holds in part; none: does not hold.
+
+    `why` is a sentence that explains the numbers; `failing` one that is said only where a part is not so.
+    """
     true = sum(part.true for part in parts)
     if true == len(parts):
         return Verdict(Outcome.HOLDS, tuple(parts), f"All {true} parts are so. {why}".strip())
     outcome = Outcome.PARTLY if true else Outcome.FAILS
     said = "; ".join(part.says for part in parts if not part.true)
     counted = f"{true} of {len(parts)} parts are so. " if true else ""
-    return Verdict(outcome, tuple(parts), f"{counted}Not so: {said}. {why}".strip())
+    return Verdict(outcome, tuple(parts), " ".join(filter(None, (f"{counted}Not so: {said}.", why, failing))))
 
 
 def number(value: float, digits: int = 3) -> str:

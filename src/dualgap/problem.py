@@ -303,7 +303,7 @@ def _two_classes(y: ArrayLike, count: int, weights: Vector | None) -> tuple[Vect
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise ValueError("y needs labels of two values, got NaN or infinity; drop the rows that hold them")
     try:
-        classes = np.unique(values)
+        classes = _distinct(values)
     except TypeError:
         raise ValueError(
             "y needs labels of one type, got a mixture that cannot be ordered; encode them as two values"
@@ -313,12 +313,21 @@ def _two_classes(y: ArrayLike, count: int, weights: Vector | None) -> tuple[Vect
         raise ValueError(
             f"a classification loss needs two labels, got {classes.size} ({few}); choose which are positive, or use a regression loss"
         )
-    counted = classes if weights is None else np.unique(values[weights > 0])
+    counted = classes if weights is None else _distinct(values[weights > 0])
     if counted.size < 2:
         raise ValueError(
             f"a classification loss needs two labels among rows of positive weight, got only {counted.tolist()}; add rows of the other class"
         )
     return np.where(values == classes[1], 1.0, -1.0), classes
+
+
+def _distinct(values: NDArray[Any]) -> NDArray[Any]:
+    """The different values in order; two numbers are found without sorting."""
+    if values.size and values.dtype.kind in "biuf":
+        ends = np.array([values.min(), values.max()], dtype=values.dtype)
+        if np.logical_or(values == ends[0], values == ends[1]).all():
+            return ends if ends[0] != ends[1] else ends[:1]
+    return np.unique(values)
 
 
 def checked_weights(weights: ArrayLike | None, count: int) -> Vector | None:

@@ -167,8 +167,8 @@ def _chosen(
 
 
 def _lowest(lines: Sequence[Line]) -> float:
-    """The highest of the lines' lowest points: an axis up to there shows something of each."""
-    return max(min(line.y) for line in lines)
+    """The highest of the lines' lowest points in their later halves: an axis up to there shows something of each."""
+    return max(min(line.y[len(line.y) // 2 :]) for line in lines)
 
 
 def middle_of(runs: Sequence[FinishedRun], name: str, first: bool = False) -> float:

@@ -37,7 +37,7 @@ is written by `python docs/make_replication.py` from [the results](replication/r
 `python docs/make_replication.py --html FILE` makes the page with all
 figures from the same results, but for pictures of blood cells, which only a run with the data set can show.
 
-The full run's sizes are the reports' own. `dualgap replicate --quick` takes 6 min 34 s (818 runs on 2 cores, Python's
+The full run's sizes are the reports' own. `dualgap replicate --quick` takes 5 min 52 s (818 runs on 2 cores, Python's
 warnings being errors) for the same claims and figures.
 
 The rules were written before any result. After first quick runs these were changed, each for a reason that stands beside it

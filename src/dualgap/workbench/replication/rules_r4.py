@@ -1,4 +1,4 @@
-"""The rules of R4's claims: pure functions of a frame, written before any result was looked at."""
+"""The rules of R4's claims: pure functions of a frame. docs/replication.md lists what was changed after a result."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def test_a_step_along_the_third_derivative_is_nearer_by_an_order(monkeypatch: py
         return float(np.linalg.norm(steps(problem, count)[-1].weights - best))
 
     bent = [off(count) for count in (2, 3)]
-    monkeypatch.setattr("dualgap.solvers.path.MENDED", -1.0)
+    monkeypatch.setattr("dualgap.solvers.path.LENGTHENED", -1.0)
     plain = [off(count) for count in (2, 3)]
     # From one point a plain step leaves about a square, and the bent one about a cube.
     assert bent[1] < bent[0] ** 2.5

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,10 +21,14 @@ Vector = NDArray[np.float64]
 
 # Rows are converted to float64 in blocks of about this many bytes: small against the data, large against the call.
 BLOCK_BYTES = 1 << 20
-# Products with more than this many stored values are cut into parts of about that many, which threads may share.
-PART_VALUES = 1 << 19
-# Rows longer than this are squared quicker by a dot product each.
-SHORT = 64
+# Products with more than this many stored values, and so many a column, are cut into parts, which threads may share: a few
+# small ones, and from some size on parts of twice as many values.
+PART_VALUES, PART_WIDTHS, FEW_PARTS = 1 << 18, 8, 16
+# Dense float64 rows of at most so many values are multiplied as they are: the call costs more than the product.
+PLAIN_VALUES = 1 << 19
+# Rows longer than this are squared quicker by a dot product each; sparse ones of up to so many columns are mostly short, and
+# summed quicker by a product. The choice must not hang on which rows come together.
+SHORT, NARROW = 64, 4096
 
 
 # Indices as SciPy holds them and as kernels see them.
@@ -54,10 +59,9 @@ class Rows:
         self.count = count
         self.dimension = dimension
         self.squared_norms = self._squared_norms() if squared_norms is None else squared_norms
-        # Float64 rows in one part are multiplied as they are: on small data the call costs more than the product.
         values = arrays.values if isinstance(arrays, DenseRows) and arrays.values.dtype == np.float64 else None
         self._wrapped: dict[int, tuple[Any, Any]] = {}
-        self.plain = values if values is not None and values.size <= PART_VALUES else None
+        self.plain = values if values is not None and values.size <= PLAIN_VALUES else None
 
     @property
     def is_sparse(self) -> bool:
@@ -128,7 +132,10 @@ class Rows:
 
     def parts(self) -> list[slice]:
         """Runs of rows to share between threads; they depend on the size alone, so that sums have the same bits."""
-        return list(self.runs(slice(0, self.count), 8 * PART_VALUES))
+        worth = self.stored // max(PART_VALUES, PART_WIDTHS * self.dimension)
+        pieces = min(max(1, min(2 * worth, FEW_PARTS), worth // 2), self.count)
+        ends = [self.count * k // pieces for k in range(pieces + 1)]
+        return [slice(begin, end) for begin, end in pairwise(ends)]
 
     def runs(self, part: slice, size: int = BLOCK_BYTES) -> Iterator[slice]:
         """Shorter runs of a part, of about so many bytes, for data that must be converted or that a caller is about to copy."""
@@ -200,19 +207,30 @@ class Rows:
         a, out = self.arrays, np.zeros(self.count)
         with np.errstate(over="ignore", under="ignore"):
             for rows in self.runs(slice(0, self.count)):
+                # One row at a time, so that a row has the same bits in whatever company it comes.
                 if isinstance(a, SparseRows):
-                    ends = a.indptr[rows.start : rows.stop + 1]
-                    squares = np.square(a.data[ends[0] : ends[-1]], dtype=np.float64)
-                    # A sum begins at each row that holds something; an empty one would repeat its neighbour's first.
-                    filled = np.flatnonzero(ends[1:] > ends[:-1])
-                    if filled.size:
-                        out[rows.start + filled] = np.add.reduceat(squares, (ends[filled] - ends[0]).astype(np.intp))
+                    out[rows] = _row_sums(a, rows, self.dimension)
                     continue
                 block = self.block(rows)
-                # One row at a time, so that a row has the same bits in whatever company it comes.
                 long = self.dimension > SHORT
                 out[rows] = np.vecdot(block, block) if long else np.einsum("ij,ij->i", block, block)
         return out
+
+
+def _row_sums(a: SparseRows, rows: slice, dimension: int) -> Vector:
+    """The sum of squares of some rows."""
+    ends = a.indptr[rows.start : rows.stop + 1]
+    squares = np.square(a.data[ends[0] : ends[-1]], dtype=np.float64)
+    starts = ends - ends[0]
+    if dimension <= NARROW:
+        # A product with one column of ones, in which every value stands.
+        column = np.zeros(squares.size, dtype=a.indices.dtype)
+        return np.asarray(_csr(squares, column, starts, (starts.size - 1, 1)) @ np.ones(1))
+    # A sum begins at each row that holds something; an empty one would repeat its neighbour's first.
+    out, filled = np.zeros(starts.size - 1), np.flatnonzero(ends[1:] > ends[:-1])
+    if filled.size:
+        out[filled] = np.add.reduceat(squares, starts[filled].astype(np.intp))
+    return out
 
 
 def _added(terms: Iterator[Vector]) -> Vector:

@@ -13,6 +13,9 @@ import numpy as np
 
 from dualgap.losses.base import EDGE, Loss, QuadraticFamily, Vector, positive
 
+LARGEST_EXPONENT = 700.0
+SMALLEST, BELOW_ONE = 5e-324, 1.0 - 2.0**-53
+
 
 class MarginFamily(QuadraticFamily):
     """φ(z) = max over 0 ≤ a ≤ upper of a(1 − m) − γa²/2."""
@@ -144,12 +147,13 @@ class Logistic(Loss):
 
     def negative_conjugate(self, duals: Vector, labels: Vector) -> Vector:
         a = labels * duals
-        inside = (a >= -EDGE) & (a <= 1.0 + EDGE)
-        a = np.clip(a, 0.0, 1.0)
-        return np.where(inside, _entropy(a), -np.inf)
+        values = _entropy(np.minimum(np.maximum(a, 0.0), 1.0))
+        if not (a.min(initial=0.0) >= -EDGE and a.max(initial=0.0) <= 1.0 + EDGE):
+            values[~((a >= -EDGE) & (a <= 1.0 + EDGE))] = -np.inf
+        return values
 
     def clip(self, duals: Vector, labels: Vector) -> Vector:
-        return labels * np.clip(labels * duals, 0.0, 1.0)
+        return labels * np.minimum(np.maximum(labels * duals, 0.0), 1.0)
 
     def curvature(self, scores: Vector, labels: Vector) -> Vector:
         return _falling(labels * scores)[1]
@@ -175,12 +179,17 @@ class Logistic(Loss):
 
 def _falling(m: Vector) -> tuple[Vector, Vector]:
     """a = 1/(1 + e^m) and a(1 − a), both right to the last digits at both ends."""
-    e = np.exp(-np.abs(m))
-    share = 1.0 / (1.0 + e)
-    bends = e * share * share
-    return np.where(m > 0.0, e * share, share), bends
+    # Beyond 700 both are as good as zero, and e^m would soon be infinite.
+    e = np.exp(np.minimum(m, LARGEST_EXPONENT))
+    a = 1.0 / (1.0 + e)
+    bends = a * e
+    bends *= a
+    return a, bends
 
 
 def _entropy(a: Vector) -> Vector:
     """−a·ln a − (1 − a)·ln(1 − a), continued by 0 at both ends; right in relation to its size, however small a is."""
-    return -a * np.log(np.where(a > 0.0, a, 1.0)) - (1.0 - a) * np.log1p(np.where(a < 1.0, -a, 0.0))
+    # Logarithms that stay finite at both ends, where they are multiplied by 0; no number between is moved.
+    value = a * np.log(np.maximum(a, SMALLEST))
+    value += (1.0 - a) * np.log1p(-np.minimum(a, BELOW_ONE))
+    return np.negative(value, out=value)

@@ -39,9 +39,9 @@ def foretold(piece: Piece, terms: Terms, before: Iterate, after: Iterate) -> tup
 
 
 def _distances(piece: Piece, terms: Terms, before: Iterate, after: Iterate) -> tuple[Vector, float]:
-    """How far the foretold duals are from the point's own, and what that adds to the gap of the rows, about.
+    """How far the foretold duals are from the point's own, and what that adds to the gap of the rows, at most about.
 
-    Where one is outside its domain, the row keeps its own. Chunk by chunk, because a vector is large beside narrow rows.
+    One outside its domain is moved to its edge. Chunk by chunk, because a vector is large beside narrow rows.
     """
     off, shift, of_rows = np.empty(after.duals.size), after.intercept - before.intercept, 0.0
     for c in chunks(off.size):
@@ -49,8 +49,15 @@ def _distances(piece: Piece, terms: Terms, before: Iterate, after: Iterate) -> t
             duals = after.foretold[c]
         else:
             duals = before.duals[c] - before.bends[c] * (after.scores[c] - before.scores[c] + shift)
-        inside = terms.loss.clip(duals, piece.labels[c]) == duals
-        off[c] = np.where(inside, duals - after.duals[c], 0.0)
+        labels = piece.labels[c]
+        inside = terms.loss.clip(duals, labels)
+        off[c] = inside - after.duals[c]
         with np.errstate(divide="ignore", invalid="ignore"):
-            of_rows += float(piece.shares[c] @ (off[c] * off[c] / after.bends[c]))
+            costs = off[c] * off[c] / after.bends[c]
+        edge = np.flatnonzero(inside != duals)
+        if edge.size:
+            # There the conjugate bends more than at the point, so a square says too little.
+            at, own, z = inside[edge], labels[edge], after.scores[c][edge] + after.intercept
+            costs[edge] = 2.0 * (terms.loss.value(z, own) - terms.loss.negative_conjugate(at, own) + at * z)
+        of_rows += float(piece.shares[c] @ costs)
     return off, of_rows

@@ -14,8 +14,9 @@ from dualgap.threads import mapped
 
 # Scaled copies of dense rows are this many bytes, and at least so many rows, at a time.
 BLOCK_BYTES, BLOCK_ROWS = 1 << 20, 256
-# Threads share the work where it is more than this many products; each part brings a matrix, so they are few.
-PART_PRODUCTS, MOST_PARTS = 1 << 22, 8
+# Threads share the work where it is more than this many products, of dense rows or of sparse ones; each part brings a
+# matrix, so they are few.
+DENSE_PRODUCTS, SPARSE_PRODUCTS, MOST_PARTS = 1 << 22, 1 << 20, 8
 # Scaling a value costs as much as so many products with it.
 SCALING = 8
 
@@ -47,8 +48,11 @@ def compile_for(rows: Rows, nothing: Vector) -> None:
 
 def _parts(rows: Rows) -> list[slice]:
     """Runs of rows to share between threads; they depend on the size alone, so that sums have the same bits."""
-    products = rows.stored * rows.stored // rows.count if rows.is_sparse else rows.stored * (rows.dimension + SCALING)
-    pieces = min(max(1, products // PART_PRODUCTS), MOST_PARTS, rows.count)
+    if rows.is_sparse:
+        worth = rows.stored * rows.stored // rows.count // SPARSE_PRODUCTS
+    else:
+        worth = rows.stored * (rows.dimension + SCALING) // DENSE_PRODUCTS
+    pieces = min(max(1, worth), MOST_PARTS, rows.count)
     ends = [rows.count * k // pieces for k in range(pieces + 1)]
     return [slice(begin, end) for begin, end in pairwise(ends)]
 

@@ -17,7 +17,7 @@ from dualgap.problem import Problem
 from dualgap.solvers.base import Answer, Random, Solver, Vector, first_intercept
 from dualgap.solvers.forecast import foretold
 from dualgap.solvers.gram import compile_for
-from dualgap.solvers.path import Iterate, Terms, between, evaluated, gap_parts, newton_direction, stepped
+from dualgap.solvers.path import Iterate, Terms, between, evaluated, gap_parts, newton_direction, primal_at, stepped
 from dualgap.solvers.pieces import Piece, nearest, sample, samples, whole
 from dualgap.solvers.reduction import Anchor, lowered, reduced, restored, scores_error
 
@@ -30,6 +30,9 @@ FASTEST, SLOWEST = 0.01, 0.5
 SMALLEST_GAMMA = 1e-14
 # A piece is solved to this part of tol, or of the gap of all rows; a sample to this part of what its smallness costs.
 OF_TOL, OF_GAP, OF_SAMPLE = 0.5, 0.02, 0.3
+# Under a smooth loss a sample is left after a step that was to lower its P by half of this part of what its smallness costs:
+# solved any better, its point would fit these rows alone.
+OF_SMOOTH_SAMPLE = 3.0
 # A step that was to lower P by less than half of this part of it may have foretold its duals well.
 NEAR = 0.1
 # Beyond so many columns and rows, a smooth loss finds its steps by products with the Hessian.
@@ -218,9 +221,9 @@ def _step(problem: Problem, state: State) -> State:
         state = _with_scores_anew(problem, state, of_rows * smaller / gamma)
         gamma, stage = smaller, 0
     piece, terms = state.piece, state.terms
-    before, it = state.it, stepped(piece, terms, state.it, gamma)
+    before, it = state.it, stepped(piece, terms, state.it, gamma, _wanted(state), state.primal)
     parts, base = gap_parts(piece, terms, it), it
-    if not gamma and it.decrement <= NEAR * state.primal:
+    if not gamma and piece.picked is None and it.decrement <= NEAR * state.primal:
         duals, gap = foretold(piece, terms, before, it)
         it = it._replace(foretold=None)
         parts, base = (0.0, gap), it._replace(duals=duals)
@@ -228,6 +231,16 @@ def _step(problem: Problem, state: State) -> State:
     if piece.picked is None:
         return _looked(state, base)
     return state._replace(is_done=_is_done(state))
+
+
+def _smallness(piece: Piece) -> float:
+    """What part of P it costs to know these rows alone, about."""
+    return piece.rows.dimension / piece.rows.count
+
+
+def _wanted(state: State) -> float:
+    """The relative gap that a step may leave: less than that is worth nothing."""
+    return state.tol if state.base is not None else max(state.tol, OF_SAMPLE * _smallness(state.piece))
 
 
 def _seen(state: State) -> Iterate:
@@ -283,9 +296,10 @@ def _is_done(state: State) -> bool:
     """Whether a sample or a piece is solved as well as it is worth, or has moved too far to be trusted."""
     piece, it, gap = state.piece, state.it, sum(state.parts)
     if state.base is None:
-        primal = float(piece.shares @ state.terms.loss.value(it.scores + it.intercept, piece.labels))
-        primal += state.inner.penalty(it.weights)
-        return gap <= max(OF_TOL * state.tol, OF_SAMPLE * it.weights.size / piece.rows.count) * primal
+        primal = primal_at(piece, state.terms, it)
+        if not it.gamma:
+            return it.decrement <= OF_SMOOTH_SAMPLE * _smallness(piece) * primal
+        return gap <= max(OF_TOL * state.tol, OF_SAMPLE * _smallness(piece)) * primal
     if gap <= max(OF_TOL * state.tol * state.primal, OF_GAP * state.gap):
         return True
     moves = it.scores + it.intercept - state.base.scores[piece.picked] - state.base.intercept

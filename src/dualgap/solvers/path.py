@@ -29,8 +29,11 @@ from dualgap.solvers.pieces import Piece
 SLOPE_LEFT = 0.1
 # Trials of a length, and how much longer each may be than the last while the way still leads downhill.
 TRIALS, FARTHER = 60, 8.0
-# The third derivative corrects a step where it changes its slope by at most this part.
-MENDED = 0.3
+# The third derivative corrects a step where it shortens its slope by at most this part, or lengthens it by this; and where
+# the step alone would leave more than this part of the gap that is wanted.
+SHORTENED, LENGTHENED, PLAIN = 0.3, 1.0, 0.3
+# A step that is to prove its point is best whole: then it may leave this part of the slope.
+WHOLE = 0.5
 
 Solve = Callable[[Vector, float], tuple[Vector, float]]
 
@@ -116,8 +119,21 @@ def _slopes(
     return duals, bends
 
 
-def stepped(piece: Piece, terms: Terms, it: Iterate, gamma: float) -> Iterate:
-    """The iterate after one Newton step at γ, which may be smaller than the iterate's own."""
+def primal_at(piece: Piece, terms: Terms, it: Iterate) -> float:
+    """P on the rows of a sample, or on all."""
+    loss, labels = terms.loss, piece.labels
+
+    def total(c: slice) -> float:
+        return float(piece.shares[c] @ loss.value(it.scores[c] + it.intercept, labels[c]))
+
+    return sum(map(total, chunks(it.scores.size))) + 0.5 * terms.strength * float(it.weights @ it.weights)
+
+
+def stepped(piece: Piece, terms: Terms, it: Iterate, gamma: float, tol: float = 0.0, most: float = 0.0) -> Iterate:
+    """The iterate after one Newton step at γ, which may be smaller than the iterate's own.
+
+    A relative gap of `tol` is wanted; P is `most` at most.
+    """
     if gamma != it.gamma:
         kept = _at_smaller(piece, terms, it, gamma)
         forward = _along_path(piece, terms, kept)
@@ -132,25 +148,40 @@ def stepped(piece: Piece, terms: Terms, it: Iterate, gamma: float) -> Iterate:
     jerk = None if it.gamma else terms.loss.jerk(it.duals, it.bends, piece.labels)
     if jerk is None or not jerk.any():
         return searched(piece, terms, it, direction, shift, slope)
-    return _bent(piece, terms, it, solve, direction, shift, slope, jerk)
-
-
-def _bent(
-    piece: Piece, terms: Terms, it: Iterate, solve: Solve, direction: Vector, shift: float, slope: float, jerk: Vector
-) -> Iterate:
-    """A step that follows the third derivative too (Chebyshev's), where that is no more than a correction.
-
-    It costs two passes and no matrix, and the duals it foretells are as much better.
-    """
     along = piece.rows.scores(direction)
     if shift:
         along += shift
     for factor in (along, along, 0.5):
         jerk *= factor
+    # What the duals that a plain step foretells would add to the gap; P is looked up only where its bound is large enough.
+    left = _quadratic(piece, jerk, it.bends)
+    if left <= PLAIN * tol * most and left <= PLAIN * tol * primal_at(piece, terms, it):
+        return searched(piece, terms, it, direction, shift, slope, along, slope_left=WHOLE)
+    return _bent(piece, terms, it, solve, direction, shift, slope, along, jerk)
+
+
+def _quadratic(piece: Piece, off: Vector, bends: Vector) -> float:
+    """Σ q_i (Δα_i)²/φ″_i, twice what duals off by Δα add to the gap of the rows, about."""
+    total = 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for c in chunks(off.size):
+            total += float(piece.shares[c] @ (off[c] * off[c] / bends[c]))
+    return total
+
+
+def _bent(
+    piece: Piece, terms: Terms, it: Iterate, solve: Solve, direction: Vector, shift: float, slope: float,
+    along: Vector, jerk: Vector,
+) -> Iterate:  # fmt: skip
+    """A step that follows the third derivative too (Chebyshev's), where that is no more than a correction.
+
+    It costs two passes and no matrix, and the duals it foretells are as much better. `along` are the moves of the scores
+    with the plain step, `jerk` half the third derivative along them.
+    """
     bent = piece.rows.combination(piece.shares * jerk)
     mend, mend_shift = solve(bent, float(piece.shares @ jerk) if terms.intercept else 0.0)
     of_mend = float(it.gradient @ mend) + it.gradient_intercept * mend_shift
-    if not abs(of_mend) <= MENDED * abs(slope):
+    if not LENGTHENED * slope <= of_mend <= -SHORTENED * slope:
         return searched(piece, terms, it, direction, shift, slope, along)
     along += piece.rows.scores(mend)
     if mend_shift:
@@ -212,6 +243,7 @@ def newton_solver(piece: Piece, terms: Terms, it: Iterate) -> Solve:
 def searched(
     piece: Piece, terms: Terms, it: Iterate, direction: Vector, shift: float, slope: float, along: Vector | None = None,
     known: tuple[NDArray[Any], Vector] | None = None, combine: Callable[[Rows, Vector], Vector] = Rows.combination,
+    slope_left: float = SLOPE_LEFT,
 ) -> Iterate:  # fmt: skip
     """The iterate at the t > 0 that about minimizes F along a direction, on stored scores; `slope` is that at t = 0.
 
@@ -232,7 +264,7 @@ def searched(
         if curved is not None:
             _carry(terms, piece, it, t, along, curved, duals, bends)
         here = first + t * second - float(weighted @ duals)
-        if abs(here) <= SLOPE_LEFT * abs(slope):
+        if abs(here) <= slope_left * abs(slope):
             break
         low, high = (t, high) if here < 0.0 else (low, t)
         bend = second + float((weighted * along) @ bends)

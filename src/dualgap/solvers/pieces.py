@@ -18,6 +18,9 @@ from dualgap.solvers.base import Vector
 
 # A sample holds at least so many rows a column, and is followed by one so many times as large.
 SAMPLED_ROWS, ENLARGED, OF_SMOOTH = 24, 16, 0.3
+# With fewer rows a column than this a smooth loss starts on all of them: a sample's point fits rare columns too well, and
+# that takes more steps to mend than the sample saved.
+SMOOTH_ROWS = 1000
 # A piece holds at least so many rows and so many a column; rows sampled or left out must be worth the detour.
 FEWEST, FEWEST_A_COLUMN = 256, 4
 WORTHWHILE = 2000
@@ -49,6 +52,8 @@ def samples(problem: Problem) -> list[int]:
     """The strides of growing samples to start on, the last smaller than all rows; empty where all rows are few."""
     count, stride = problem.rows.count, ENLARGED
     # A smooth loss forgives a rough start; on the way along γ it costs more to mend than it saved.
+    if not problem.loss.has_kink and count < SMOOTH_ROWS * problem.rows.dimension:
+        return []
     part = 1.0 if problem.loss.has_kink else OF_SMOOTH
     fewest = int(part * max(WORTHWHILE, SAMPLED_ROWS * problem.rows.dimension))
     strides: list[int] = []

@@ -97,7 +97,14 @@ def certify(
     Once the carried duals show a relative gap of `enough`, no others are looked at; where duals show one of `tol` as they
     are, they are not scaled.
     """
-    scores = problem.rows.scores(weights)
+    carried, dual_weights = None, None
+    if duals is None:
+        scores = problem.rows.scores(weights)
+    else:
+        # The duals are made feasible first, so that X w and w(α) take one pass over the rows.
+        carried = _clipped(problem, duals)
+        _make_feasible(problem, carried)
+        scores, dual_weights = problem.scores_and_weights_of(weights, carried)
     if problem.intercept:
         intercept = problem.best_intercept(scores, intercept)
         scores += intercept
@@ -105,18 +112,15 @@ def certify(
     of_scores, of_lengths = _score_sizes(problem, weights, scores)
     size = abs(primal) + of_scores
     best: tuple[float, float, Vector] | None = None
-    for candidate in (duals, None):
-        if candidate is None:
-            if best is not None and _certificate(problem, primal, best[0], size + best[1]).relative_gap <= enough:
-                break
-            feasible = _suggested(problem, scores)
-        else:
-            feasible = _clipped(problem, candidate)
-        _make_feasible(problem, feasible)
-        value, dual_size = _best_on_ray(problem, feasible, primal * (1.0 - tol) if tol else np.inf)
-        if best is None or value > best[0]:
-            best = (value, dual_size, feasible)
-    assert best is not None
+    wanted = primal * (1.0 - tol) if tol else np.inf
+    if carried is not None and dual_weights is not None:
+        best = (*_best_on_ray(problem, carried, dual_weights, wanted), carried)
+    if best is None or not _certificate(problem, primal, best[0], size + best[1]).relative_gap <= enough:
+        suggested = _suggested(problem, scores)
+        _make_feasible(problem, suggested)
+        found = (*_best_on_ray(problem, suggested, problem.weights_of(suggested), wanted), suggested)
+        if best is None or found[0] > best[0]:
+            best = found
     certificate = _certificate(problem, primal, best[0], size + best[1], of_lengths)
     return Judgement(certificate, weights, float(intercept), best[2], scores)
 
@@ -171,12 +175,11 @@ def _make_feasible(problem: Problem, duals: Vector) -> None:
         np.multiply(duals, up / down, out=duals, where=duals < 0.0)
 
 
-def _best_on_ray(problem: Problem, duals: Vector, wanted: float) -> tuple[float, float]:
+def _best_on_ray(problem: Problem, duals: Vector, dual_weights: Vector, wanted: float) -> tuple[float, float]:
     """The best D on the ray through the duals, which are scaled in place, and the size of what was summed for it.
 
-    Where D at the duals themselves is as large as wanted, they stay as they are.
+    `dual_weights` is w(α). Where D at the duals themselves is as large as wanted, they stay as they are.
     """
-    dual_weights = problem.weights_of(duals)
     value = problem.dual(duals, dual_weights)
     quadratic = 2.0 * problem.penalty(dual_weights)
     factor = 1.0 if value >= wanted else _best_factor(problem, duals, quadratic)

@@ -85,6 +85,10 @@ class Problem:
     def primal_at_zero(self) -> float:
         """P(0, 0): what predicting nothing costs."""
         with np.errstate(over="ignore", invalid="ignore"):
+            if self.classes is not None:
+                negative, positive = self.loss.value(np.zeros(2), np.array([-1.0, 1.0])).tolist()
+                if negative == positive:  # as under every loss of the margin: there is nothing to add up
+                    return float(positive)
             return self.mean_of(lambda c: self.loss.value(np.zeros(1), self.labels[c]))
 
     @cached_property
@@ -160,6 +164,11 @@ class Problem:
     def weights_of(self, duals: Vector) -> Vector:
         """w(α) = (1/(λS)) Σ s_i α_i x_i."""
         return self.rows.combination(self.weighted(duals)) / self.lambda_n
+
+    def scores_and_weights_of(self, weights: Vector, duals: Vector) -> tuple[Vector, Vector]:
+        """X w and w(α) of weights and duals that need not belong together, in one pass over the rows."""
+        scores, combination = self.rows.through(weights, lambda rows, _: self.weighted(duals[rows], rows))
+        return scores, combination / self.lambda_n
 
     def best_intercept(self, scores: Vector, start: float) -> float:
         """argmin over b of P(w, b), from the scores at b = 0 alone: ∂P/∂b is −(1/S) Σ s_i α_i with α = −φ′(z + b)."""

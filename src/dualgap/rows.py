@@ -6,7 +6,7 @@ Products with the rows run in float64 over blocks of rows, so float32 data is ne
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -190,6 +190,25 @@ class Rows:
             return total
 
         return _added(mapped(summed, self.parts()))
+
+    def through(self, weights: Vector, coefficients: Callable[[slice, Vector], Vector]) -> tuple[Vector, Vector]:
+        """X w, and Xᵀ c for the c that `coefficients` makes of some rows and their scores: large data is read only once.
+
+        What it does to the scores in place stays done.
+        """
+        if self.plain is not None:
+            out = np.asarray(self.plain @ weights)
+            return out, np.asarray(self.plain.T @ coefficients(slice(0, self.count), out))
+        out = np.empty(self.count)
+
+        def passed(part: slice) -> Vector:
+            total = np.zeros(self.dimension)
+            for rows, block, transposed in self._ready(part):
+                out[rows] = block @ weights
+                total += transposed @ coefficients(rows, out[rows])
+            return total
+
+        return out, _added(mapped(passed, self.parts()))
 
     def gram(self) -> Vector:
         """X Xᵀ as a dense matrix."""

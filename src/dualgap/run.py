@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from dualgap.interrupts import Interrupt
 from dualgap.loop import Examiner, Limits, Loop
+from dualgap.memory import keep_at_hand
 from dualgap.problem import Problem
 from dualgap.progress import watch
 from dualgap.result import Result, Status
@@ -54,6 +55,7 @@ def solve(
     if not isinstance(problem, Problem):
         raise TypeError(f"solve needs a Problem, got {type(problem).__name__}; make one with dg.Problem(X, y)")
     warm = _warm(problem, start)
+    keep_at_hand()
     examiner = Examiner(problem, test)
     interrupt = Interrupt()
     with watch(progress, limits.max_epochs, tol) as show, working(n_jobs), interrupt:

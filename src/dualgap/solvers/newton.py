@@ -17,7 +17,17 @@ from dualgap.problem import Problem
 from dualgap.solvers.base import Answer, Random, Solver, Vector, first_intercept
 from dualgap.solvers.forecast import foretold
 from dualgap.solvers.gram import compile_for
-from dualgap.solvers.path import Iterate, Terms, between, evaluated, gap_parts, newton_direction, primal_at, stepped
+from dualgap.solvers.path import (
+    Iterate,
+    Terms,
+    about_primal,
+    arrived,
+    between,
+    evaluated,
+    gap_parts,
+    newton_direction,
+    stepped,
+)
 from dualgap.solvers.pieces import Piece, nearest, sample, samples, whole
 from dualgap.solvers.reduction import Anchor, lowered, reduced, restored, scores_error
 
@@ -125,8 +135,10 @@ class Newton(Solver):
             weights, intercept = lowered(problem, back, warm.weights).copy(), warm.intercept
             gamma = min(gamma, _warm_gamma(problem, warm))
         piece = sample(inner, strides[0]) if strides else whole(inner)
-        scores = piece.rows.scores(weights) if warm is not None else np.zeros(piece.rows.count)
-        it = evaluated(piece, terms, weights, intercept, scores, gamma)
+        if warm is None:
+            it = evaluated(piece, terms, weights, intercept, np.zeros(piece.rows.count), gamma)
+        else:
+            it = arrived(piece, terms, weights, intercept, gamma)
         base = None if strides else it
         truncation = None
         if is_truncated:
@@ -248,7 +260,7 @@ def _seen(state: State) -> Iterate:
     it = state.it
     if not state.is_unseen:
         return it
-    return evaluated(state.piece, state.terms, it.weights, it.intercept, state.piece.rows.scores(it.weights), it.gamma)
+    return arrived(state.piece, state.terms, it.weights, it.intercept, it.gamma)
 
 
 def _solved_step(state: State) -> State:
@@ -285,18 +297,19 @@ def _narrowed(state: State) -> State:
 
 def _looked(state: State, base: Iterate) -> State:
     """The state with an iterate on all rows as its last look."""
-    inner, z = state.inner, base.scores + base.intercept
     gap = sum(state.parts)
-    if gap > state.tol * state.primal and not base.gamma:
-        return state._replace(base=base, gap=gap)  # P falls, so there is no need to know it yet
-    return state._replace(base=base, gap=gap, primal=inner.primal(z, base.weights))
+    if not base.gamma:
+        # P falls, so there is no need to know it before the gap is below that part of its last value.
+        primal = about_primal(state.piece, state.terms, base) if gap <= state.tol * state.primal else state.primal
+        return state._replace(base=base, gap=gap, primal=primal)
+    return state._replace(base=base, gap=gap, primal=state.inner.primal(base.scores + base.intercept, base.weights))
 
 
 def _is_done(state: State) -> bool:
     """Whether a sample or a piece is solved as well as it is worth, or has moved too far to be trusted."""
     piece, it, gap = state.piece, state.it, sum(state.parts)
     if state.base is None:
-        primal = primal_at(piece, state.terms, it)
+        primal = about_primal(piece, state.terms, it)
         if not it.gamma:
             return it.decrement <= OF_SMOOTH_SAMPLE * _smallness(piece) * primal
         return gap <= max(OF_TOL * state.tol, OF_SAMPLE * _smallness(piece)) * primal
@@ -311,15 +324,14 @@ def _next_piece(state: State) -> State:
     inner, terms, it, strides = state.inner, state.terms, state.it, state.strides
     if strides:
         piece = sample(inner, strides[0])
-        it = evaluated(piece, terms, it.weights, it.intercept, piece.rows.scores(it.weights), it.gamma)
+        it = arrived(piece, terms, it.weights, it.intercept, it.gamma)
         parts = gap_parts(piece, terms, it)
         return state._replace(piece=piece, it=it, parts=parts, strides=strides[1:], is_done=False, stage=0)
     everything, before = whole(inner), state.gap
-    scores = inner.rows.scores(it.weights)
     if state.base is None:
-        base = evaluated(everything, terms, it.weights, it.intercept, scores, it.gamma)
+        base = arrived(everything, terms, it.weights, it.intercept, it.gamma)
     else:
-        base = between(everything, terms, state.base, it, scores, state.piece.picked)
+        base = between(everything, terms, state.base, it, inner.rows.scores(it.weights), state.piece.picked)
     state = _looked(state._replace(piece=everything, it=base, parts=gap_parts(everything, terms, base), stage=0), base)
     state = state._replace(is_done=False)
     # Where leaving rows out did not help, the next steps are on all of them until they settle again.

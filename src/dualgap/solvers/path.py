@@ -25,6 +25,8 @@ from dualgap.solvers.base import Vector
 from dualgap.solvers.gram import weighted_gram
 from dualgap.solvers.pieces import Piece
 
+# So many rows at least say about how large P is.
+COUNTED = 1 << 13
 # A step along a direction is long enough once the slope there is below this part of the slope at its start.
 SLOPE_LEFT = 0.1
 # Trials of a length, and how much longer each may be than the last while the way still leads downhill.
@@ -79,13 +81,34 @@ def evaluated(piece: Piece, terms: Terms, weights: Vector, intercept: float, sco
     return _closed(piece, terms, weights, intercept, gamma, scores, duals, bends)
 
 
+def arrived(piece: Piece, terms: Terms, weights: Vector, intercept: float, gamma: float) -> Iterate:
+    """The iterate at a point of which nothing is known, in one pass over the rows."""
+    loss, count = terms.smoothed(gamma), piece.rows.count
+    duals, bends = np.empty(count), np.empty(count)
+
+    def slopes(rows: slice, scores: Vector) -> Vector:
+        duals[rows], bends[rows] = _slopes(loss, piece.labels[rows], scores, intercept)
+        return piece.shares[rows] * duals[rows]
+
+    scores, combination = piece.rows.through(weights, slopes)
+    return _summed(piece, terms, weights, intercept, gamma, scores, duals, bends, combination)
+
+
 def _closed(
     piece: Piece, terms: Terms, weights: Vector, intercept: float, gamma: float, scores: Vector, duals: Vector,
     bends: Vector, combine: Callable[[Rows, Vector], Vector] = Rows.combination,
 ) -> Iterate:  # fmt: skip
-    own = piece.shares * duals
-    gradient = terms.strength * weights - piece.pull - combine(piece.rows, own)
-    at_intercept = -piece.pull_intercept - float(own.sum()) if terms.intercept else 0.0
+    combination = combine(piece.rows, piece.shares * duals)
+    return _summed(piece, terms, weights, intercept, gamma, scores, duals, bends, combination)
+
+
+def _summed(
+    piece: Piece, terms: Terms, weights: Vector, intercept: float, gamma: float, scores: Vector, duals: Vector,
+    bends: Vector, combination: Vector,
+) -> Iterate:  # fmt: skip
+    """The iterate, with the gradient that follows from Σ q_i α_i x_i."""
+    gradient = terms.strength * weights - piece.pull - combination
+    at_intercept = -piece.pull_intercept - float(piece.shares @ duals) if terms.intercept else 0.0
     return Iterate(weights, intercept, gamma, scores, duals, bends, gradient, at_intercept)
 
 
@@ -119,14 +142,12 @@ def _slopes(
     return duals, bends
 
 
-def primal_at(piece: Piece, terms: Terms, it: Iterate) -> float:
-    """P on the rows of a sample, or on all."""
-    loss, labels = terms.loss, piece.labels
-
-    def total(c: slice) -> float:
-        return float(piece.shares[c] @ loss.value(it.scores[c] + it.intercept, labels[c]))
-
-    return sum(map(total, chunks(it.scores.size))) + 0.5 * terms.strength * float(it.weights @ it.weights)
+def about_primal(piece: Piece, terms: Terms, it: Iterate) -> float:
+    """P on the rows of a sample, or on all; of many rows some stand for all, because a step is no judge."""
+    step = slice(None, None, max(1, it.scores.size // COUNTED))
+    values = terms.loss.value(it.scores[step] + it.intercept, piece.labels[step])
+    shares = piece.shares[step]
+    return float(shares @ values) / float(shares.sum()) + 0.5 * terms.strength * float(it.weights @ it.weights)
 
 
 def stepped(piece: Piece, terms: Terms, it: Iterate, gamma: float, tol: float = 0.0, most: float = 0.0) -> Iterate:
@@ -148,37 +169,49 @@ def stepped(piece: Piece, terms: Terms, it: Iterate, gamma: float, tol: float = 
     jerk = None if it.gamma else terms.loss.jerk(it.duals, it.bends, piece.labels)
     if jerk is None or not jerk.any():
         return searched(piece, terms, it, direction, shift, slope)
-    along = piece.rows.scores(direction)
-    if shift:
-        along += shift
-    for factor in (along, along, 0.5):
-        jerk *= factor
-    # What the duals that a plain step foretells would add to the gap; P is looked up only where its bound is large enough.
-    left = _quadratic(piece, jerk, it.bends)
-    if left <= PLAIN * tol * most and left <= PLAIN * tol * primal_at(piece, terms, it):
+    along, bent = _bends_along(piece, direction, shift, jerk)
+    # P is looked up only where its bound is large enough.
+    left = _left_by_plain(piece, terms, it, along, jerk)
+    if left <= PLAIN * tol * most and left <= PLAIN * tol * about_primal(piece, terms, it):
         return searched(piece, terms, it, direction, shift, slope, along, slope_left=WHOLE)
-    return _bent(piece, terms, it, solve, direction, shift, slope, along, jerk)
+    return _bent(piece, terms, it, solve, direction, shift, slope, along, jerk, bent)
 
 
-def _quadratic(piece: Piece, off: Vector, bends: Vector) -> float:
-    """Σ q_i (Δα_i)²/φ″_i, twice what duals off by Δα add to the gap of the rows, about."""
+def _bends_along(piece: Piece, direction: Vector, shift: float, jerk: Vector) -> tuple[Vector, Vector]:
+    """How far the scores move along a step, and Xᵀ of the shares of ½ φ‴ along² , which jerk becomes in place."""
+
+    def half_third(rows: slice, along: Vector) -> Vector:
+        if shift:
+            along += shift
+        own = jerk[rows]
+        for factor in (along, along, 0.5):
+            own *= factor
+        return piece.shares[rows] * own
+
+    return piece.rows.through(direction, half_third)
+
+
+def _left_by_plain(piece: Piece, terms: Terms, it: Iterate, along: Vector, jerk: Vector) -> float:
+    """What the duals that a plain step foretells will add to the gap, at most about; infinite where one leaves its domain."""
     total = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        for c in chunks(off.size):
-            total += float(piece.shares[c] @ (off[c] * off[c] / bends[c]))
+        for c in chunks(jerk.size):
+            total += float(piece.shares[c] @ (jerk[c] * jerk[c] / it.bends[c]))
+            duals = it.duals[c] - it.bends[c] * along[c]
+            if not np.isfinite(total) or not np.array_equal(terms.loss.clip(duals, piece.labels[c]), duals):
+                return np.inf
     return total
 
 
 def _bent(
     piece: Piece, terms: Terms, it: Iterate, solve: Solve, direction: Vector, shift: float, slope: float,
-    along: Vector, jerk: Vector,
+    along: Vector, jerk: Vector, bent: Vector,
 ) -> Iterate:  # fmt: skip
     """A step that follows the third derivative too (Chebyshev's), where that is no more than a correction.
 
     It costs two passes and no matrix, and the duals it foretells are as much better. `along` are the moves of the scores
-    with the plain step, `jerk` half the third derivative along them.
+    with the plain step, `jerk` half the third derivative along them, and `bent` what that adds to the gradient.
     """
-    bent = piece.rows.combination(piece.shares * jerk)
     mend, mend_shift = solve(bent, float(piece.shares @ jerk) if terms.intercept else 0.0)
     of_mend = float(it.gradient @ mend) + it.gradient_intercept * mend_shift
     if not LENGTHENED * slope <= of_mend <= -SHORTENED * slope:

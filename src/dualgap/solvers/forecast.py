@@ -59,5 +59,5 @@ def _distances(piece: Piece, terms: Terms, before: Iterate, after: Iterate) -> t
             # There the conjugate bends more than at the point, so a square says too little.
             at, own, z = inside[edge], labels[edge], after.scores[c][edge] + after.intercept
             costs[edge] = 2.0 * (terms.loss.value(z, own) - terms.loss.negative_conjugate(at, own) + at * z)
-        of_rows += float(piece.shares[c] @ costs)
+        of_rows += piece.mean(costs, c)
     return off, of_rows

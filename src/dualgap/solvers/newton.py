@@ -43,8 +43,9 @@ OF_TOL, OF_GAP, OF_SAMPLE = 0.5, 0.02, 0.3
 # Under a smooth loss a sample is left after a step that was to lower its P by half of this part of what its smallness costs:
 # solved any better, its point would fit these rows alone.
 OF_SMOOTH_SAMPLE = 3.0
-# A step that was to lower P by less than half of this part of it may have foretold its duals well.
-NEAR = 0.1
+# What a step's foretold duals leave is about the cube of what it was to lower P by, both as parts of P; below so many times
+# tol they are worth a look. Truncated steps foretell less: there it is a part of P.
+NEAR, NEAR_TRUNCATED, LEAST_TOL = 30.0, 0.1, 1e-12
 # Beyond so many columns and rows, a smooth loss finds its steps by products with the Hessian.
 EXACT_SIDE = 300
 # Bytes that no machine lacks, so that small problems need not ask.
@@ -207,7 +208,7 @@ def _truncated_step(state: State) -> State:
     wanted = wanted_norm(state.terms.strength, state.primal, state.tol)
     it, going = truncated.stepped(state.piece, state.terms, state.it, state.truncation, wanted)
     parts, base = gap_parts(state.piece, state.terms, it), it
-    if it.decrement <= NEAR * state.primal:
+    if it.decrement <= NEAR_TRUNCATED * state.primal:
         duals, gap = foretold(state.piece, state.terms, state.it, it)
         parts, base = (0.0, gap), it._replace(duals=duals)
     primal = state.inner.primal(it.scores + it.intercept, it.weights)
@@ -234,15 +235,23 @@ def _step(problem: Problem, state: State) -> State:
         gamma, stage = smaller, 0
     piece, terms = state.piece, state.terms
     before, it = state.it, stepped(piece, terms, state.it, gamma, _wanted(state), state.primal)
-    parts, base = gap_parts(piece, terms, it), it
-    if not gamma and piece.picked is None and it.decrement <= NEAR * state.primal:
+    if not gamma and piece.picked is None:
+        return _proved(state, before, it)
+    state = state._replace(it=it, parts=gap_parts(piece, terms, it), fall=fall, stage=stage + 1)
+    if piece.picked is None:
+        return _looked(state, it)
+    return state._replace(is_done=_is_done(state))
+
+
+def _proved(state: State, before: Iterate, it: Iterate) -> State:
+    """The state after a step on all rows under a smooth loss, with the duals it foretold where they may be better."""
+    piece, terms = state.piece, state.terms
+    base, gap, primal = it, sum(gap_parts(piece, terms, it)), about_primal(piece, terms, it)
+    if it.decrement <= np.cbrt(NEAR * max(state.tol, LEAST_TOL)) * primal:
         duals, gap = foretold(piece, terms, before, it)
         it = it._replace(foretold=None)
-        parts, base = (0.0, gap), it._replace(duals=duals)
-    state = state._replace(it=it, parts=parts, fall=fall, stage=stage + 1)
-    if piece.picked is None:
-        return _looked(state, base)
-    return state._replace(is_done=_is_done(state))
+        base = it._replace(duals=duals)
+    return state._replace(it=it, parts=(0.0, gap), base=base, gap=gap, primal=primal)
 
 
 def _smallness(piece: Piece) -> float:
@@ -297,12 +306,11 @@ def _narrowed(state: State) -> State:
 
 def _looked(state: State, base: Iterate) -> State:
     """The state with an iterate on all rows as its last look."""
-    gap = sum(state.parts)
-    if not base.gamma:
-        # P falls, so there is no need to know it before the gap is below that part of its last value.
-        primal = about_primal(state.piece, state.terms, base) if gap <= state.tol * state.primal else state.primal
-        return state._replace(base=base, gap=gap, primal=primal)
-    return state._replace(base=base, gap=gap, primal=state.inner.primal(base.scores + base.intercept, base.weights))
+    if base.gamma:
+        primal = state.inner.primal(base.scores + base.intercept, base.weights)
+    else:
+        primal = about_primal(state.piece, state.terms, base)
+    return state._replace(base=base, gap=sum(state.parts), primal=primal)
 
 
 def _is_done(state: State) -> bool:

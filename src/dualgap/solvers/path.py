@@ -37,6 +37,8 @@ SHORTENED, LENGTHENED, PLAIN = 0.3, 1.0, 0.3
 # A step that is to prove its point is best whole: then it may leave this part of the slope.
 WHOLE = 0.5
 
+TINY = float(np.finfo(np.float64).tiny)
+
 Solve = Callable[[Vector, float], tuple[Vector, float]]
 
 
@@ -96,20 +98,20 @@ def arrived(piece: Piece, terms: Terms, weights: Vector, intercept: float, gamma
 
 def _closed(
     piece: Piece, terms: Terms, weights: Vector, intercept: float, gamma: float, scores: Vector, duals: Vector,
-    bends: Vector, combine: Callable[[Rows, Vector], Vector] = Rows.combination,
+    bends: Vector, combine: Callable[[Rows, Vector], Vector] = Rows.combination, decrement: float = np.inf,
 ) -> Iterate:  # fmt: skip
     combination = combine(piece.rows, piece.shares * duals)
-    return _summed(piece, terms, weights, intercept, gamma, scores, duals, bends, combination)
+    return _summed(piece, terms, weights, intercept, gamma, scores, duals, bends, combination, decrement)
 
 
 def _summed(
     piece: Piece, terms: Terms, weights: Vector, intercept: float, gamma: float, scores: Vector, duals: Vector,
-    bends: Vector, combination: Vector,
+    bends: Vector, combination: Vector, decrement: float = np.inf,
 ) -> Iterate:  # fmt: skip
     """The iterate, with the gradient that follows from Σ q_i α_i x_i."""
     gradient = terms.strength * weights - piece.pull - combination
-    at_intercept = -piece.pull_intercept - float(piece.shares @ duals) if terms.intercept else 0.0
-    return Iterate(weights, intercept, gamma, scores, duals, bends, gradient, at_intercept)
+    at_intercept = -piece.pull_intercept - piece.mean(duals) if terms.intercept else 0.0
+    return Iterate(weights, intercept, gamma, scores, duals, bends, gradient, at_intercept, decrement)
 
 
 def gap_parts(piece: Piece, terms: Terms, it: Iterate) -> tuple[float, float]:
@@ -124,7 +126,7 @@ def gap_parts(piece: Piece, terms: Terms, it: Iterate) -> tuple[float, float]:
 
     def excess(c: slice) -> float:
         z, duals, labels = it.scores[c] + it.intercept, it.duals[c], piece.labels[c]
-        return float(piece.shares[c] @ (loss.value(z, labels) - loss.negative_conjugate(duals, labels) + duals * z))
+        return piece.mean(loss.value(z, labels) - loss.negative_conjugate(duals, labels) + duals * z, c)
 
     return max(sum(map(excess, chunks(it.duals.size))), 0.0), of_gradient
 
@@ -133,21 +135,28 @@ def _slopes(
     loss: Loss, labels: Vector, scores: Vector, intercept: float, t: float = 0.0, along: Vector | None = None
 ) -> tuple[Vector, Vector]:
     """−φ′ and φ″ at the scores plus b, moved by t along a direction; in chunks, so that temporaries stay small."""
-    duals, bends = np.empty(scores.size), np.empty(scores.size)
-    for c in chunks(scores.size):
+
+    def at(c: slice) -> tuple[Vector, Vector]:
         z = scores[c] + intercept
         if along is not None:
             z += t * along[c]
-        duals[c], bends[c] = loss.slopes(z, labels[c])
+        return loss.slopes(z, labels[c])
+
+    parts = chunks(scores.size)
+    if len(parts) == 1:
+        return at(parts[0])
+    duals, bends = np.empty(scores.size), np.empty(scores.size)
+    for c in parts:
+        duals[c], bends[c] = at(c)
     return duals, bends
 
 
 def about_primal(piece: Piece, terms: Terms, it: Iterate) -> float:
     """P on the rows of a sample, or on all; of many rows some stand for all, because a step is no judge."""
-    step = slice(None, None, max(1, it.scores.size // COUNTED))
-    values = terms.loss.value(it.scores[step] + it.intercept, piece.labels[step])
-    shares = piece.shares[step]
-    return float(shares @ values) / float(shares.sum()) + 0.5 * terms.strength * float(it.weights @ it.weights)
+    some = slice(None, None, max(1, it.scores.size // COUNTED))
+    values, shares = terms.loss.value(it.scores[some] + it.intercept, piece.labels[some]), piece.shares[some]
+    counted = float(shares.sum())
+    return piece.mean(values, some) / (counted or 1.0) + 0.5 * terms.strength * float(it.weights @ it.weights)
 
 
 def stepped(piece: Piece, terms: Terms, it: Iterate, gamma: float, tol: float = 0.0, most: float = 0.0) -> Iterate:
@@ -170,9 +179,7 @@ def stepped(piece: Piece, terms: Terms, it: Iterate, gamma: float, tol: float = 
     if jerk is None or not jerk.any():
         return searched(piece, terms, it, direction, shift, slope)
     along, bent = _bends_along(piece, direction, shift, jerk)
-    # P is looked up only where its bound is large enough.
-    left = _left_by_plain(piece, terms, it, along, jerk)
-    if left <= PLAIN * tol * most and left <= PLAIN * tol * about_primal(piece, terms, it):
+    if slope * slope <= tol * most * most and _is_plain_enough(piece, terms, it, along, jerk, tol):
         return searched(piece, terms, it, direction, shift, slope, along, slope_left=WHOLE)
     return _bent(piece, terms, it, solve, direction, shift, slope, along, jerk, bent)
 
@@ -191,16 +198,16 @@ def _bends_along(piece: Piece, direction: Vector, shift: float, jerk: Vector) ->
     return piece.rows.through(direction, half_third)
 
 
-def _left_by_plain(piece: Piece, terms: Terms, it: Iterate, along: Vector, jerk: Vector) -> float:
-    """What the duals that a plain step foretells will add to the gap, at most about; infinite where one leaves its domain."""
-    total = 0.0
+def _is_plain_enough(piece: Piece, terms: Terms, it: Iterate, along: Vector, jerk: Vector, tol: float) -> bool:
+    """Whether the duals that a plain step foretells are inside their domain and will leave a small part of the gap."""
+    left = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         for c in chunks(jerk.size):
-            total += float(piece.shares[c] @ (jerk[c] * jerk[c] / it.bends[c]))
+            left += piece.mean(jerk[c] * jerk[c] / it.bends[c], c)
             duals = it.duals[c] - it.bends[c] * along[c]
-            if not np.isfinite(total) or not np.array_equal(terms.loss.clip(duals, piece.labels[c]), duals):
-                return np.inf
-    return total
+            if not np.isfinite(left) or not np.array_equal(terms.loss.clip(duals, piece.labels[c]), duals):
+                return False
+    return left <= PLAIN * tol * about_primal(piece, terms, it)
 
 
 def _bent(
@@ -313,7 +320,7 @@ def searched(
         duals[known[0]] = known[1]
     scores = it.scores + t * (along - shift if shift else along)
     weights, intercept = it.weights + t * direction, it.intercept + t * shift
-    return _closed(piece, terms, weights, intercept, it.gamma, scores, duals, bends, combine)._replace(decrement=-slope)
+    return _closed(piece, terms, weights, intercept, it.gamma, scores, duals, bends, combine, -slope)
 
 
 def _carry(
@@ -353,7 +360,7 @@ def solved(matrix: NDArray[Any], right: Vector) -> Vector:
 
 def factored(matrix: NDArray[Any]) -> Callable[[Vector], Vector]:
     """Multiplication by the inverse of a positive definite matrix, scaled to unit diagonal; jitter where rounding spoils that."""
-    scale = 1.0 / np.sqrt(np.maximum(np.einsum("ii->i", matrix), np.finfo(np.float64).tiny))
+    scale = 1.0 / np.sqrt(np.maximum(np.einsum("ii->i", matrix), TINY))
     matrix = matrix * scale
     matrix *= scale[:, None]
     jitter = 0.0

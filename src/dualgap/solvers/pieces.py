@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dualgap.losses import Loss
-from dualgap.problem import Problem
+from dualgap.problem import EVERY, Problem
 from dualgap.rows import Rows
 from dualgap.solvers.base import Vector
 
@@ -40,6 +40,12 @@ class Piece(NamedTuple):
     """Row numbers; None for all of them."""
     radius: float = np.inf
     """How far from a kink its rows may be."""
+
+    def mean(self, values: Vector, rows: slice = EVERY) -> float:
+        """Σ q_i v_i, over some rows."""
+        shares = self.shares[rows]
+        # One number that stands for all is no vector to BLAS.
+        return float(shares @ values) if shares.strides[0] else float(values.sum()) * float(shares[0])
 
 
 def whole(problem: Problem) -> Piece:

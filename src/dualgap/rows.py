@@ -24,6 +24,8 @@ BLOCK_BYTES = 1 << 20
 # Products with more than this many stored values, and so many a column, are cut into parts, which threads may share: a few
 # small ones, and from some size on parts of twice as many values.
 PART_VALUES, PART_WIDTHS, FEW_PARTS = 1 << 18, 8, 16
+# Products of all rows with each other are sums over so many runs of columns.
+GRAM_PARTS = 4
 # Dense float64 rows of at most so many values are multiplied as they are: the call costs more than the product.
 PLAIN_VALUES = 1 << 19
 # Rows longer than this are squared quicker by a dot product each; sparse ones of up to so many columns are mostly short, and
@@ -213,7 +215,11 @@ class Rows:
     def gram(self) -> Vector:
         """X Xᵀ as a dense matrix."""
         if isinstance(self.arrays, DenseRows) and self.arrays.values.dtype == np.float64:
-            return np.asarray(self.arrays.values @ self.arrays.values.T)
+            values, pieces = self.arrays.values, min(GRAM_PARTS, self.dimension)
+            ends = [self.dimension * k // pieces for k in range(pieces + 1)]
+            # Cut by columns, the sum is shared by threads and needs no copy.
+            parts = (slice(begin, end) for begin, end in pairwise(ends))
+            return _added(mapped(lambda part: values[:, part] @ values[:, part].T, list(parts)))
         out = np.empty((self.count, self.count))
         for rows, block in self.blocks(small=True):
             # A dense block costs little, and a product with it is far quicker than one of two sparse matrices.

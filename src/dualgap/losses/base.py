@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from math import isfinite
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -69,7 +70,7 @@ class Loss(ABC):
 
     @property
     def has_kink(self) -> bool:
-        return not np.isfinite(self.smoothness)
+        return not isfinite(self.smoothness)
 
     def kinks(self, labels: Vector) -> list[Vector]:
         """The scores at which φ′ jumps, one array per kink; empty for a smooth loss."""
@@ -95,6 +96,20 @@ class QuadraticFamily(Loss):
     @property
     def smoothness(self) -> float:
         return 1.0 / self.dual_gamma if self.dual_gamma > 0 else float("inf")
+
+
+def within(values: Vector, low: float, high: float) -> Vector:
+    """The nearest values in [low, high]; np.clip takes longer to be called than short vectors to be filled."""
+    out = np.maximum(values, low)
+    return np.minimum(out, high, out=out)
+
+
+def refuse_outside(lines: Vector, duals: Vector, low: float, high: float) -> Vector:
+    """In place: −∞ where a dual is not in [low, high], which mostly is nowhere."""
+    low, high = low * (1.0 + EDGE) if low else -EDGE, high * (1.0 + EDGE)
+    if not (duals.min(initial=0.0) >= low and duals.max(initial=0.0) <= high):
+        lines[~((duals >= low) & (duals <= high))] = -np.inf
+    return lines
 
 
 def is_number(value: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dualgap.losses.base import EDGE, Loss, QuadraticFamily, Vector, positive
+from dualgap.losses.base import Loss, QuadraticFamily, Vector, positive, refuse_outside, within
 
 LARGEST_EXPONENT = 700.0
 SMALLEST, BELOW_ONE = 5e-324, 1.0 - 2.0**-53
@@ -33,10 +33,12 @@ class MarginFamily(QuadraticFamily):
     def _maximizer(self, slack: Vector) -> Vector:
         if self.dual_gamma == 0.0:
             return np.where(slack > 0.0, self.upper, 0.0)
-        return np.clip(slack / self.dual_gamma, 0.0, self.upper)
+        return within(slack / self.dual_gamma, 0.0, self.upper)
 
     def value(self, scores: Vector, labels: Vector) -> Vector:
         slack = 1.0 - labels * scores
+        if self.dual_gamma == 0.0:
+            return self.upper * np.maximum(slack, 0.0, out=slack)
         a = self._maximizer(slack)
         return a * slack - (0.5 * self.dual_gamma) * (a * a)
 
@@ -45,11 +47,10 @@ class MarginFamily(QuadraticFamily):
 
     def negative_conjugate(self, duals: Vector, labels: Vector) -> Vector:
         a = labels * duals
-        inside = (a >= -EDGE) & (a <= self.upper * (1.0 + EDGE))
-        return np.where(inside, a - (0.5 * self.dual_gamma) * (a * a), -np.inf)
+        return refuse_outside(a - (0.5 * self.dual_gamma) * (a * a), a, 0.0, self.upper)
 
     def clip(self, duals: Vector, labels: Vector) -> Vector:
-        return labels * np.clip(labels * duals, 0.0, self.upper)
+        return labels * within(labels * duals, 0.0, self.upper)
 
     def curvature(self, scores: Vector, labels: Vector) -> Vector:
         if self.dual_gamma == 0.0:
@@ -61,7 +62,7 @@ class MarginFamily(QuadraticFamily):
         if self.dual_gamma == 0.0:
             return super().slopes(scores, labels)
         s = (1.0 - labels * scores) / self.dual_gamma
-        a = np.clip(s, 0.0, self.upper)
+        a = within(s, 0.0, self.upper)
         return labels * a, ((a > 0.0) & (a < self.upper)) / self.dual_gamma
 
     def ray_limit(self, duals: Vector, labels: Vector) -> float:
@@ -147,13 +148,10 @@ class Logistic(Loss):
 
     def negative_conjugate(self, duals: Vector, labels: Vector) -> Vector:
         a = labels * duals
-        values = _entropy(np.minimum(np.maximum(a, 0.0), 1.0))
-        if not (a.min(initial=0.0) >= -EDGE and a.max(initial=0.0) <= 1.0 + EDGE):
-            values[~((a >= -EDGE) & (a <= 1.0 + EDGE))] = -np.inf
-        return values
+        return refuse_outside(_entropy(within(a, 0.0, 1.0)), a, 0.0, 1.0)
 
     def clip(self, duals: Vector, labels: Vector) -> Vector:
-        return labels * np.minimum(np.maximum(labels * duals, 0.0), 1.0)
+        return labels * within(labels * duals, 0.0, 1.0)
 
     def curvature(self, scores: Vector, labels: Vector) -> Vector:
         return _falling(labels * scores)[1]
@@ -174,7 +172,7 @@ class Logistic(Loss):
         with np.errstate(divide="ignore", invalid="ignore"):
             logit = np.log1p(-np.minimum(t * a, 1.0)) - np.log(t * a)
         # Infinite at both ends; these two lie just beyond what float64 shows inside, and keep a search by secants alive.
-        return np.where(a > 0.0, a * np.clip(logit, -40.0, 750.0), 0.0)
+        return np.where(a > 0.0, a * within(logit, -40.0, 750.0), 0.0)
 
 
 def _falling(m: Vector) -> tuple[Vector, Vector]:

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dualgap.losses.base import EDGE, Loss, QuadraticFamily, Vector, is_number, positive
+from dualgap.losses.base import Loss, QuadraticFamily, Vector, is_number, positive, refuse_outside, within
 
 
 def _soft(values: Vector, epsilon: float) -> Vector:
@@ -44,10 +44,12 @@ class ResidualFamily(QuadraticFamily):
     def _maximizer(self, excess: Vector) -> Vector:
         if self.dual_gamma == 0.0:
             return np.where(excess > 0.0, self.upper, np.where(excess < 0.0, self.lower, 0.0))
-        return np.clip(excess / self.dual_gamma, self.lower, self.upper)
+        return within(excess / self.dual_gamma, self.lower, self.upper)
 
     def value(self, scores: Vector, labels: Vector) -> Vector:
         excess = _soft(labels - scores, self.tube)
+        if self.dual_gamma == 0.0:
+            return np.maximum(self.upper * excess, self.lower * excess)
         alpha = self._maximizer(excess)
         return alpha * excess - (0.5 * self.dual_gamma) * (alpha * alpha)
 
@@ -55,12 +57,15 @@ class ResidualFamily(QuadraticFamily):
         return self._maximizer(_soft(labels - scores, self.tube))
 
     def negative_conjugate(self, duals: Vector, labels: Vector) -> Vector:
-        inside = (duals >= self.lower * (1.0 + EDGE)) & (duals <= self.upper * (1.0 + EDGE))
-        line = duals * labels - self.tube * np.abs(duals) - (0.5 * self.dual_gamma) * (duals * duals)
-        return np.where(inside, line, -np.inf)
+        line = duals * labels
+        if self.tube:
+            line -= self.tube * np.abs(duals)
+        if self.dual_gamma:
+            line -= (0.5 * self.dual_gamma) * (duals * duals)
+        return refuse_outside(line, duals, self.lower, self.upper)
 
     def clip(self, duals: Vector, labels: Vector) -> Vector:
-        return np.clip(duals, self.lower, self.upper)
+        return within(duals, self.lower, self.upper)
 
     def curvature(self, scores: Vector, labels: Vector) -> Vector:
         if self.dual_gamma == 0.0:
@@ -74,7 +79,7 @@ class ResidualFamily(QuadraticFamily):
         if self.dual_gamma == 0.0 or self.tube > 0.0:
             return super().slopes(scores, labels)
         s = (labels - scores) / self.dual_gamma
-        alpha = np.clip(s, self.lower, self.upper)
+        alpha = within(s, self.lower, self.upper)
         return alpha, ((alpha > self.lower) & (alpha < self.upper)) / self.dual_gamma
 
     def ray_limit(self, duals: Vector, labels: Vector) -> float:

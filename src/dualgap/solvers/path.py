@@ -299,10 +299,11 @@ def searched(
     weighted = piece.shares * along
     low, high, t, before = 0.0, np.inf, 1.0, np.inf
     curved = np.flatnonzero(it.bends) if it.gamma and known is None else None
+    has_tube = curved is not None and terms.has_tube
     for _ in range(TRIALS):
         duals, bends = _slopes(loss, labels, it.scores, it.intercept, t, along)
         if curved is not None:
-            _carry(terms, piece, it, t, along, curved, duals, bends)
+            _carry(terms, piece, it, t, along, curved, duals, bends, has_tube)
         here = first + t * second - float(weighted @ duals)
         if abs(here) <= slope_left * abs(slope):
             break
@@ -324,12 +325,13 @@ def searched(
 
 
 def _carry(
-    terms: Terms, piece: Piece, it: Iterate, t: float, along: Vector, curved: NDArray[Any], duals: Vector, bends: Vector
-) -> None:
+    terms: Terms, piece: Piece, it: Iterate, t: float, along: Vector, curved: NDArray[Any], duals: Vector, bends: Vector,
+    has_tube: bool,
+) -> None:  # fmt: skip
     """In place: duals and bends of rows that were curved at t = 0, from their duals there and not from their scores."""
     own, bend = it.duals[curved], it.bends[curved]
     reached = own - bend * (t * along[curved])
-    if terms.has_tube:
+    if has_tube:
         # Across a tube's flat middle lies another curved piece, which the score tells.
         same = own * reached > 0.0
         curved, bend, reached = curved[same], bend[same], reached[same]

@@ -18,6 +18,8 @@ from dualgap.solvers.base import Vector
 
 # A sample holds at least so many rows a column, and is followed by one so many times as large.
 SAMPLED_ROWS, ENLARGED, OF_SMOOTH = 24, 16, 0.3
+# A sample of a larger part of the rows costs more than it saves.
+WORTH_SAMPLING = 4
 # With fewer rows a column than this a smooth loss starts on all of them: a sample's point fits rare columns too well, and
 # that takes more steps to mend than the sample saved.
 SMOOTH_ROWS = 1000
@@ -63,7 +65,7 @@ def samples(problem: Problem) -> list[int]:
     part = 1.0 if problem.loss.has_kink else OF_SMOOTH
     fewest = int(part * max(WORTHWHILE, SAMPLED_ROWS * problem.rows.dimension))
     strides: list[int] = []
-    if count >= 2 * fewest and count < ENLARGED * fewest:
+    if count >= WORTH_SAMPLING * fewest and count < ENLARGED * fewest:
         return [count // fewest]
     while count // stride >= fewest:
         strides.append(stride)

@@ -36,6 +36,12 @@ def count_of(n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
 
 
+@cache
+def _helpers(count: int, process: int) -> ThreadPoolExecutor:
+    """Threads that wait for work between runs, because starting them takes as long as a small step; each process has its own."""
+    return ThreadPoolExecutor(count, thread_name_prefix="dualgap")
+
+
 @contextmanager
 def working(n_jobs: int | None) -> Iterator[None]:
     """Within, `mapped` spreads its pieces over so many threads, and BLAS uses one in each."""
@@ -45,12 +51,11 @@ def working(n_jobs: int | None) -> Iterator[None]:
             yield
             return
         # The thread that asks works too.
-        with ThreadPoolExecutor(count - 1, thread_name_prefix="dualgap") as pool:
-            token = _pool.set(pool)
-            try:
-                yield
-            finally:
-                _pool.reset(token)
+        token = _pool.set(_helpers(count - 1, os.getpid()))
+        try:
+            yield
+        finally:
+            _pool.reset(token)
 
 
 def working_now() -> int:
@@ -78,6 +83,8 @@ def mapped(function: Callable[[Piece], Out], pieces: Sequence[Piece]) -> Iterato
         work()
     finally:
         _pool.reset(token)
+        # A helper that is busy elsewhere is not waited for: there is nothing left for it here.
         for task in tasks:
-            task.result()
+            if not task.cancel():
+                task.result()
     return iter(results)

@@ -1,7 +1,8 @@
 """Few rows, many columns: the same problem in as many columns as there are rows, and the way back.
 
 Every w(α) lies in the span of the rows. With X Xᵀ = Q Λ Qᵀ the rows of R = Q √Λ have the same products with each other as
-those of X, so w = Xᵀ Q Λ^(−½) u has the scores R u and the length of u.
+those of X, so w = Xᵀ Q Λ^(−½) u has the scores R u and the length of u. So have those of L where X Xᵀ = L Lᵀ, which is found
+sooner: w = Xᵀ L^(−T) u.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
+from scipy.linalg.lapack import dpotrf, dtrtri
 
 from dualgap.problem import Problem
 from dualgap.rows import as_rows
@@ -17,6 +19,8 @@ from dualgap.solvers.base import Vector
 
 # Eigenvalues below this part of the largest are rounding: the rows do not span those directions.
 SMALLEST_EIGENVALUE = 1e-14
+# With a smaller pivot, beside the largest, L is not trusted.
+SMALLEST_PIVOT = 1e-4
 
 
 class Anchor(NamedTuple):
@@ -28,11 +32,16 @@ class Anchor(NamedTuple):
 
 
 def reduced(problem: Problem) -> tuple[Problem, Vector | None]:
-    """The problem in at most n columns and the n × r matrix Q Λ^(−½) that leads back; itself where d ≤ n."""
+    """The problem in at most n columns and the n × r matrix that leads back, Q Λ^(−½) or L^(−T); itself where d ≤ n."""
     if problem.rows.dimension <= problem.rows.count:
         return problem, None
+    products = problem.rows.gram()
+    # Along a path of smoothed losses it counts how large the largest eigenvalue is, which L does not tell.
+    found = None if problem.loss.has_kink else _triangular(products)
+    if found is not None:
+        return problem.with_rows(as_rows(found[0])), found[1]
     # SciPy 1.13 asks for too little room where the quicker driver gets a matrix of one number.
-    values, vectors = eigh(problem.rows.gram(), check_finite=False, driver="evd" if problem.rows.count > 1 else "ev")
+    values, vectors = eigh(products, check_finite=False, driver="evd" if problem.rows.count > 1 else "ev")
     kept = values > SMALLEST_EIGENVALUE * max(float(values[-1]), np.finfo(np.float64).tiny)
     if not kept.any():
         kept[-1] = True  # rows of zeros: one column of zeros stands for all
@@ -40,6 +49,16 @@ def reduced(problem: Problem) -> tuple[Problem, Vector | None]:
     vectors = np.ascontiguousarray(vectors[:, kept])
     back = vectors / np.where(roots > 0.0, roots, 1.0)
     return problem.with_rows(as_rows(vectors * roots)), back
+
+
+def _triangular(products: Vector) -> tuple[Vector, Vector] | None:
+    """L and L^(−T) with products = L Lᵀ; None where rows nearly repeat each other, so that rounding would show."""
+    factor, failed = dpotrf(products, lower=1, clean=1)
+    pivots = np.einsum("ii->i", factor)
+    if failed or not float(pivots.min()) > SMALLEST_PIVOT * float(pivots.max()):
+        return None
+    inverse, _ = dtrtri(factor, lower=1)
+    return factor, inverse.T
 
 
 def scores_error(inner: Problem, back: Vector, weights: Vector, anchor: Anchor | None) -> float:

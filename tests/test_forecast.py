@@ -106,3 +106,22 @@ def test_the_third_derivative_foretells_better_duals(intercept: bool) -> None:
     assert after.foretold is not None
     with_it, without = (foretold(piece, terms, before, it)[1] for it in (after, after._replace(foretold=None)))
     assert with_it < 0.1 * without
+
+
+def test_a_step_is_plain_where_that_proves_enough_and_rows_without_weight_have_no_say() -> None:
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(500, 6))
+    y = np.sign(X @ rng.normal(size=6) + rng.normal(size=500))
+    problem = dg.Problem(X, y, "logistic", 1e-4)
+    piece, terms = whole(problem), Terms(problem.loss, problem.strength, False)
+    near = steps(problem, 2)[-1]
+    bent, plain = (stepped(piece, terms, near, 0.0, tol, problem.baseline) for tol in (1e-15, 1e-3))
+    assert bent.foretold is not None
+    assert plain.foretold is None
+    for after, tol in ((bent, 1e-9), (plain, 1e-3)):
+        assert proven(problem, after, foretold(piece, terms, near, after)[0]) <= tol * problem.baseline
+    # A row far out, whose foretold dual would leave its domain, but which weighs nothing.
+    X, y, weights = np.vstack([X, 1e3 * X[:1]]), np.append(y, -y[0]), np.append(np.ones(500), 0.0)
+    same = dg.Problem(X, y, "logistic", 1e-4, weights)
+    one, other = (dg.solve(each, "newton", tol=1e-6) for each in (problem, same))
+    np.testing.assert_allclose(one.weights, other.weights, rtol=1e-9)

@@ -105,21 +105,27 @@ def test_a_common_factor_of_all_weights_changes_nothing(solver: str, scale: floa
     assert scaled.certificate.dual == pytest.approx(plain.certificate.dual, rel=1e-9)
 
 
-def test_the_way_to_fewer_columns_and_back() -> None:
+@pytest.mark.parametrize("is_smooth", [False, True])
+@pytest.mark.parametrize("columns", [20, 3000])
+@pytest.mark.parametrize("repeats", [False, True])
+def test_the_way_to_fewer_columns_and_back(is_smooth: bool, columns: int, repeats: bool) -> None:
     rng = np.random.default_rng(5)
-    X = rng.normal(size=(6, 20))
-    X[2] = X[1]
+    X = rng.normal(size=(6, columns)) / np.sqrt(columns)
+    if repeats:
+        X[2] = X[1]
     problem = dg.Problem(X, [1, -1, 1, -1, 1, -1], "hinge", 0.1)
-    inner, back = reduced(problem)
-    assert inner.rows.dimension == 5
+    inner, back = reduced(problem, is_smooth)
+    # A triangular factor, where rows differ; else eigenvectors, without the one that nothing spans.
+    assert inner.rows.dimension == 6 - repeats
+    assert np.array_equal(inner.rows.arrays[0], np.tril(inner.rows.arrays[0])) == (is_smooth and not repeats)
     np.testing.assert_allclose(inner.rows.gram(), X @ X.T, atol=1e-12)
-    u = rng.normal(size=5)
+    u = rng.normal(size=inner.rows.dimension)
     w = restored(problem, back, u)
     np.testing.assert_allclose(X @ w, inner.rows.scores(u), atol=1e-12)
     assert np.linalg.norm(w) == pytest.approx(np.linalg.norm(u))
     np.testing.assert_allclose(lowered(problem, back, w), u, atol=1e-12)
-    narrow = dg.Problem(X.T, np.resize([1, -1], 20), "hinge", 0.1)
-    assert reduced(narrow) == (narrow, None)
+    narrow = dg.Problem(X.T, np.resize([1, -1], columns), "hinge", 0.1)
+    assert reduced(narrow, is_smooth) == (narrow, None)
 
 
 def test_a_warm_start_at_the_solution_costs_no_step() -> None:

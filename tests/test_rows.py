@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from dualgap.rows import as_rows
+from dualgap.threads import working
 
 
 @pytest.fixture
@@ -155,3 +156,33 @@ def test_refused_in_one_sentence(case: str) -> None:
     assert sentence.startswith("X needs")
     assert "\n" not in sentence
     assert ";" in sentence, "a refusal says what to do"
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_one_pass_makes_what_two_would(kind: type, sparse: bool, jobs: int) -> None:
+    rng = np.random.default_rng(1)
+    table = (rng.normal(size=(3000, 300)) * (rng.random((3000, 300)) < 0.9)).astype(kind)
+    rows = as_rows(sp.csr_matrix(table) if sparse else table)
+    assert len(rows.parts()) > 2
+    weights, factors = rng.normal(size=300), rng.normal(size=3000)
+
+    def doubled(part: slice, scores: np.ndarray) -> np.ndarray:
+        scores *= 2.0
+        return scores * factors[part]
+
+    with working(jobs):
+        scores, combination = rows.through(weights, doubled)
+        two = rows.scores(weights) * 2.0
+        assert np.array_equal(scores, two)
+        np.testing.assert_allclose(combination, rows.combination(two * factors), rtol=1e-12)
+
+
+@pytest.mark.parametrize("columns", [50, 5000])
+def test_squared_lengths_do_not_hang_on_the_company(columns: int) -> None:
+    table = sp.random(400, columns, density=0.05, format="csr", random_state=2)
+    whole = as_rows(table).squared_norms
+    np.testing.assert_allclose(whole, table.power(2).sum(axis=1).A1, rtol=1e-14)
+    for begin, end in ((0, 1), (17, 230), (399, 400)):
+        assert np.array_equal(as_rows(table[begin:end]).squared_norms, whole[begin:end])

@@ -24,8 +24,8 @@ BLOCK_BYTES = 1 << 20
 # Products with more than this many stored values, and so many a column, are cut into parts, which threads may share: a few
 # small ones, and from some size on parts of twice as many values.
 PART_VALUES, PART_WIDTHS, FEW_PARTS = 1 << 18, 8, 16
-# Products of all rows with each other are sums over so many runs of columns.
-GRAM_PARTS = 4
+# Products of all rows with each other are sums over at most so many runs of columns, of at least so many each.
+GRAM_PARTS, GRAM_COLUMNS = 4, 512
 # Dense float64 rows of at most so many values are multiplied as they are: the call costs more than the product.
 PLAIN_VALUES = 1 << 19
 # Rows longer than this are squared quicker by a dot product each; sparse ones of up to so many columns are mostly short, and
@@ -215,7 +215,7 @@ class Rows:
     def gram(self) -> Vector:
         """X Xᵀ as a dense matrix."""
         if isinstance(self.arrays, DenseRows) and self.arrays.values.dtype == np.float64:
-            values, pieces = self.arrays.values, min(GRAM_PARTS, self.dimension)
+            values, pieces = self.arrays.values, min(GRAM_PARTS, max(1, self.dimension // GRAM_COLUMNS))
             ends = [self.dimension * k // pieces for k in range(pieces + 1)]
             # Cut by columns, the sum is shared by threads and needs no copy.
             parts = (slice(begin, end) for begin, end in pairwise(ends))

@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from functools import cache
 from typing import Any, TypeVar
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 Piece = TypeVar("Piece")
@@ -73,9 +74,13 @@ def mapped(function: Callable[[Piece], Out], pieces: Sequence[Piece]) -> Iterato
     # One task for each thread, which takes the next piece when it is done with one: a task for each piece costs too much.
     waiting = iter(range(len(pieces)))
 
+    said = np.geterr()
+
     def work() -> None:
-        for number in waiting:
-            results[number] = function(pieces[number])
+        # What NumPy is told to keep quiet about holds for the thread that was told.
+        with np.errstate(**said):
+            for number in waiting:
+                results[number] = function(pieces[number])
 
     tasks = [pool.submit(work) for _ in range(min(pool._max_workers, len(pieces) - 1))]
     token = _pool.set(None)

@@ -111,7 +111,7 @@ def _reduced(problem: MultinomialProblem) -> tuple[MultinomialProblem, Vector | 
         return problem, None
     given: Any = problem
     inner: Any
-    inner, back = reduced(given)
+    inner, back = reduced(given, is_smooth=True)
     return inner, back
 
 

@@ -17,6 +17,8 @@ BLOCK_BYTES, BLOCK_ROWS = 1 << 20, 256
 # Threads share the work where it is more than this many products, of dense rows or of sparse ones; each part brings a
 # matrix, so they are few.
 DENSE_PRODUCTS, SPARSE_PRODUCTS, MOST_PARTS = 1 << 22, 1 << 20, 8
+# Up to so many columns BLAS is quicker to multiply two matrices than one with itself.
+NARROW = 32
 # Scaling a value costs as much as so many products with it.
 SCALING = 8
 
@@ -27,9 +29,11 @@ def weighted_gram(rows: Rows, factors: Vector) -> Matrix:
     """Σ c_i x_i x_iᵀ over the rows whose factor c_i ≥ 0 is not zero."""
     if rows.is_sparse:
         return _mirrored(_added(rows, lambda part, out: _add_sparse(rows, part, factors, out)))
-    low, high = factors.min(), factors.max()
     # On small data the calls of the other branches cost more than the product.
     small = rows.plain if 8 * rows.stored <= BLOCK_BYTES else None
+    if small is not None and rows.dimension <= NARROW:
+        return np.asarray(small.T @ (small * factors[:, None]))
+    low, high = factors.min(), factors.max()
     if low == high:
         # All rows count alike, as with the squared loss: nothing needs scaling, and float64 rows no copy.
         if small is not None:

@@ -125,7 +125,7 @@ class Newton(Solver):
 
     def start(self, problem: Problem, warm: Answer | None) -> State:
         is_truncated = _is_truncated(problem)
-        inner, back = (problem, None) if is_truncated else reduced(problem)
+        inner, back = (problem, None) if is_truncated else reduced(problem, is_smooth=not problem.loss.has_kink)
         terms = Terms(inner.loss, inner.strength, inner.intercept)
         strides: tuple[int, ...] = ()
         gamma = 2.0 * problem.baseline / problem.loss.lipschitz**2 or 1.0 if problem.loss.has_kink else 0.0

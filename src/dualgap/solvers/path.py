@@ -201,12 +201,13 @@ def _bends_along(piece: Piece, direction: Vector, shift: float, jerk: Vector) ->
 def _is_plain_enough(piece: Piece, terms: Terms, it: Iterate, along: Vector, jerk: Vector, tol: float) -> bool:
     """Whether the duals that a plain step foretells are inside their domain and will leave a small part of the gap."""
     left = 0.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        for c in chunks(jerk.size):
+    for c in chunks(jerk.size):
+        duals = it.duals[c] - it.bends[c] * along[c]
+        # Rows without weight have no say.
+        if piece.mean(np.abs(terms.loss.clip(duals, piece.labels[c]) - duals), c) > 0.0:
+            return False
+        with np.errstate(divide="ignore", invalid="ignore"):
             left += piece.mean(jerk[c] * jerk[c] / it.bends[c], c)
-            duals = it.duals[c] - it.bends[c] * along[c]
-            if not np.isfinite(left) or not np.array_equal(terms.loss.clip(duals, piece.labels[c]), duals):
-                return False
     return left <= PLAIN * tol * about_primal(piece, terms, it)
 
 

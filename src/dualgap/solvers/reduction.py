@@ -31,13 +31,13 @@ class Anchor(NamedTuple):
     own: Vector
 
 
-def reduced(problem: Problem) -> tuple[Problem, Vector | None]:
+def reduced(problem: Problem, is_smooth: bool) -> tuple[Problem, Vector | None]:
     """The problem in at most n columns and the n × r matrix that leads back, Q Λ^(−½) or L^(−T); itself where d ≤ n."""
     if problem.rows.dimension <= problem.rows.count:
         return problem, None
     products = problem.rows.gram()
     # Along a path of smoothed losses it counts how large the largest eigenvalue is, which L does not tell.
-    found = None if problem.loss.has_kink else _triangular(products)
+    found = _triangular(products) if is_smooth else None
     if found is not None:
         return problem.with_rows(as_rows(found[0])), found[1]
     # SciPy 1.13 asks for too little room where the quicker driver gets a matrix of one number.

@@ -31,8 +31,6 @@ def weighted_gram(rows: Rows, factors: Vector) -> Matrix:
         return _mirrored(_added(rows, lambda part, out: _add_sparse(rows, part, factors, out)))
     # On small data the calls of the other branches cost more than the product.
     small = rows.plain if 8 * rows.stored <= BLOCK_BYTES else None
-    if small is not None and rows.dimension <= NARROW:
-        return np.asarray(small.T @ (small * factors[:, None]))
     low, high = factors.min(), factors.max()
     if low == high:
         # All rows count alike, as with the squared loss: nothing needs scaling, and float64 rows no copy.
@@ -40,6 +38,8 @@ def weighted_gram(rows: Rows, factors: Vector) -> Matrix:
             return np.asarray(small.T @ small) * float(low)
         return _added(rows, lambda part, out: _add_plain(rows, part, out)) * float(low)
     if small is not None and low > 0.0:
+        if rows.dimension <= NARROW:
+            return np.asarray(small.T @ (small * factors[:, None]))
         scaled = small * np.sqrt(factors)[:, None]
         return np.asarray(scaled.T @ scaled)
     return _added(rows, lambda part, out: _add_scaled(rows, part, factors, out))

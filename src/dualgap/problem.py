@@ -36,6 +36,8 @@ def chunks(count: int) -> list[slice]:
 
     No threads share them: an operation on one takes microseconds, as long as two threads take to change places.
     """
+    if count <= CHUNK:
+        return [slice(0, count)]
     return [slice(begin, min(begin + CHUNK, count)) for begin in range(0, count, CHUNK)]
 
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from dualgap.threads import mapped
+from dualgap.threads import mapped, runs
 
 Vector = NDArray[np.float64]
 
@@ -136,8 +135,7 @@ class Rows:
         """Runs of rows to share between threads; they depend on the size alone, so that sums have the same bits."""
         worth = self.stored // max(PART_VALUES, PART_WIDTHS * self.dimension)
         pieces = min(max(1, min(2 * worth, FEW_PARTS), worth // 2), self.count)
-        ends = [self.count * k // pieces for k in range(pieces + 1)]
-        return [slice(begin, end) for begin, end in pairwise(ends)]
+        return runs(self.count, pieces)
 
     def runs(self, part: slice, size: int = BLOCK_BYTES) -> Iterator[slice]:
         """Shorter runs of a part, of about so many bytes, for data that must be converted or that a caller is about to copy."""
@@ -216,10 +214,8 @@ class Rows:
         """X Xᵀ as a dense matrix."""
         if isinstance(self.arrays, DenseRows) and self.arrays.values.dtype == np.float64:
             values, pieces = self.arrays.values, min(GRAM_PARTS, max(1, self.dimension // GRAM_COLUMNS))
-            ends = [self.dimension * k // pieces for k in range(pieces + 1)]
             # Cut by columns, the sum is shared by threads and needs no copy.
-            parts = (slice(begin, end) for begin, end in pairwise(ends))
-            return _added(mapped(lambda part: values[:, part] @ values[:, part].T, list(parts)))
+            return _added(mapped(lambda part: values[:, part] @ values[:, part].T, runs(self.dimension, pieces)))
         out = np.empty((self.count, self.count))
         for rows, block in self.blocks(small=True):
             # A dense block costs little, and a product with it is far quicker than one of two sparse matrices.

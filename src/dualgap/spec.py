@@ -60,7 +60,8 @@ def build(spec: object, table: Mapping[str, type[T]], kind: str) -> T:
         raise TypeError(
             f"a {kind} is a name, a spec or an object of dualgap, got {type(spec).__name__}; try {next(iter(table))!r}"
         )
-    name, options = parse(spec)
+    # A bare name in its one spelling, the usual case, needs no reading.
+    name, options = (spec, {}) if spec in table else parse(spec)
     cls = table[known(name, table, kind)]
     for option in options:
         allowed = list(inspect.signature(cls).parameters)

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -63,6 +64,12 @@ def working_now() -> int:
     """How many threads `mapped` uses here."""
     pool = _pool.get()
     return 1 if pool is None else 1 + pool._max_workers
+
+
+def runs(count: int, pieces: int) -> list[slice]:
+    """So many runs of about the same length, one after the other, over `count` things."""
+    ends = [count * k // pieces for k in range(pieces + 1)]
+    return [slice(begin, end) for begin, end in pairwise(ends)]
 
 
 def mapped(function: Callable[[Piece], Out], pieces: Sequence[Piece]) -> Iterator[Out]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from dualgap.rows import Rows
 from dualgap.solvers.base import Vector
-from dualgap.threads import mapped
+from dualgap.threads import mapped, runs
 
 # Scaled copies of dense rows are this many bytes, and at least so many rows, at a time.
 BLOCK_BYTES, BLOCK_ROWS = 1 << 20, 256
@@ -57,8 +56,7 @@ def _parts(rows: Rows) -> list[slice]:
     else:
         worth = rows.stored * (rows.dimension + SCALING) // DENSE_PRODUCTS
     pieces = min(max(1, worth), MOST_PARTS, rows.count)
-    ends = [rows.count * k // pieces for k in range(pieces + 1)]
-    return [slice(begin, end) for begin, end in pairwise(ends)]
+    return runs(rows.count, pieces)
 
 
 def _added(rows: Rows, add: Any) -> Matrix:

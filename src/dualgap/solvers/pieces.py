@@ -116,7 +116,10 @@ def _shares(problem: Problem, picked: NDArray[Any] | None) -> Vector:
     """s_i/S: a common factor of all weights, however large, then changes no number."""
     count = problem.rows.count if picked is None else picked.size
     if problem.sample_weight is None:
-        return np.broadcast_to(1.0 / problem.rows.count, count)  # one number, not one a row
+        # One number, not one a row.
+        shares: Vector = np.ndarray((count,), buffer=np.array([1.0 / problem.rows.count]), strides=(0,))
+        shares.flags.writeable = False
+        return shares
     weights = problem.sample_weight if picked is None else problem.sample_weight[picked]
     return weights / problem.total_weight
 

@@ -1,0 +1,91 @@
+"""Threads of a run: results come in order, warnings stay as told, errors reach whoever asked, and helpers outlive a run and a fork."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import dualgap as dg
+from dualgap.threads import mapped, working
+
+
+def helpers() -> set[int | None]:
+    return {thread.ident for thread in threading.enumerate() if thread.name.startswith("dualgap")}
+
+
+def test_results_come_in_order_and_helpers_stay_for_the_next_run() -> None:
+    def slow(piece: int) -> tuple[int, int | None]:
+        time.sleep(0.002)
+        return piece, threading.get_ident()
+
+    seen = []
+    for _ in range(2):
+        with working(3):
+            found = list(mapped(slow, list(range(30))))
+        assert [piece for piece, _ in found] == list(range(30))
+        assert len({thread for _, thread in found}) > 1
+        seen.append(helpers())
+    assert seen[0] == seen[1] != set()
+
+
+def test_an_error_in_a_piece_reaches_whoever_asked() -> None:
+    def fails(piece: int) -> int:
+        if piece == 7:
+            raise ValueError("piece 7")
+        return piece
+
+    with working(2):
+        with pytest.raises(ValueError, match="piece 7"):
+            list(mapped(fails, list(range(20))))
+        assert list(mapped(abs, [-1, -2, -3])) == [1, 2, 3]
+
+
+def test_what_numpy_is_told_goes_along() -> None:
+    def overflows(piece: int) -> float:
+        time.sleep(0.002)
+        return float(np.exp(np.array([1000.0 + piece]))[0])
+
+    with working(2), warnings.catch_warnings(), np.errstate(over="ignore"):
+        warnings.simplefilter("error")
+        assert list(mapped(overflows, list(range(8)))) == [np.inf] * 8
+
+
+def test_runs_that_share_helpers_do_not_wait_for_each_other() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30_000, 60))
+    y = np.where(X[:, 0] + rng.normal(size=30_000) > 0.0, 1.0, -1.0)
+    problem = dg.Problem(X, y, "logistic", 1e-4)
+    alone = dg.solve(problem, "newton", n_jobs=2)
+    with ThreadPoolExecutor(4) as users:
+        together = list(users.map(lambda _: dg.solve(problem, "newton", n_jobs=2), range(8)))
+    assert all(np.array_equal(one.weights, alone.weights) for one in together)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork processes")
+def test_a_forked_process_has_helpers_of_its_own() -> None:
+    with working(2):
+        assert list(mapped(abs, [-1, -2, -3])) == [1, 2, 3]
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # that forks and threads do not go well together is the point
+        child = os.fork()
+    if child == 0:
+        with working(2):
+            os._exit(0 if list(mapped(abs, [-1, -2, -3])) == [1, 2, 3] else 1)
+    deadline = time.monotonic() + 20.0
+    while time.monotonic() < deadline:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            assert os.waitstatus_to_exitcode(status) == 0
+            return
+        time.sleep(0.01)
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    pytest.fail("the forked process waited for threads that it does not have")

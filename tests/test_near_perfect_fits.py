@@ -94,3 +94,18 @@ def test_weights_are_restored_from_an_anchor_with_the_rounding_of_the_way_alone(
     moved = fit.rows.scores(restored(fit, back, nearby, anchor)) - fit.rows.scores(direct)
     np.testing.assert_allclose(moved, inner.rows.scores(nearby) - inner.rows.scores(u), atol=1e-3 * apart)
     assert scores_error(inner, back, nearby, anchor) <= 1e-5 * estimate
+
+
+@pytest.mark.parametrize("strength", [1e-6, 1e-8])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("rows", [21, 60])
+def test_a_smooth_loss_on_few_long_rows_is_certified_in_the_columns_of_the_problem(
+    rows: int, intercept: bool, strength: float
+) -> None:
+    rng = np.random.default_rng(rows)
+    X = rng.normal(size=(rows, 500)) * 10.0 ** rng.uniform(-2.0, 2.0, size=500)
+    y = np.where(rng.random(rows) < 0.5, 1.0, -1.0)
+    fit = dg.Problem(X, y, "smoothed_hinge", strength, intercept=intercept)
+    # In as many columns as rows the gap closes long before it does in the problem's own, where the judge looks.
+    result = dg.solve(fit, "newton", tol=1e-8, max_epochs=200, record_every=float("inf"))
+    assert result.status is dg.Status.CERTIFIED

@@ -233,6 +233,9 @@ def _step(problem: Problem, state: State) -> State:
         smaller = max(fall * gamma, min(enough, 0.5 * gamma), SMALLEST_GAMMA * state.inner.baseline)
         state = _with_scores_anew(problem, state, of_rows * smaller / gamma)
         gamma, stage = smaller, 0
+    elif not gamma and state.back is not None and state.gap <= state.tol * state.primal:
+        # Enough was proved here, but not to the judge, who sees the problem's own columns.
+        state = _anchored(problem, state, state.back)
     piece, terms = state.piece, state.terms
     before, it = state.it, stepped(piece, terms, state.it, gamma, _wanted(state), state.primal)
     if not gamma and piece.picked is None:
@@ -282,10 +285,15 @@ def _solved_step(state: State) -> State:
 
 def _with_scores_anew(problem: Problem, state: State, of_rows: float) -> State:
     """The state with scores from the problem's own rows, where those in fewer columns are too inexact for such a gap."""
-    inner, back, it, anchor = state.inner, state.back, state.it, state.anchor
-    if back is None or scores_error(inner, back, it.weights, anchor) <= OFF * of_rows:
+    if state.back is None or scores_error(state.inner, state.back, state.it.weights, state.anchor) <= OFF * of_rows:
         return state
-    anchor = Anchor(it.weights, restored(problem, back, it.weights, anchor))
+    return _anchored(problem, state, state.back)
+
+
+def _anchored(problem: Problem, state: State, back: Vector) -> State:
+    """The state with scores from the problem's own rows, and weights there that others are restored from."""
+    it = state.it
+    anchor = Anchor(it.weights, restored(problem, back, it.weights, state.anchor))
     it = evaluated(state.piece, state.terms, it.weights, it.intercept, problem.rows.scores(anchor.own), it.gamma)
     return state._replace(it=it, anchor=anchor)
 

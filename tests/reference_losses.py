@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
-from math import inf, log, log1p
+from math import exp, inf, log, log1p
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -264,3 +264,19 @@ def logistic_dual(score: Any, label: Any, dual: Any, curvature: Any) -> Any:
         rising = u + m + c * difference > 0
         low, high = np.where(rising, low, u), np.where(rising, u, high)
     return label * sigma
+
+
+def rough_logistic_dual(score: float, label: float, dual: float, curvature: float) -> float | None:
+    """Newton for the logit of the new a = y·α, until another step would move a by a tenth as far as it has come.
+
+    None where four steps are not enough; a logit must not move by more than a half any longer either.
+    """
+    m, a = label * score, label * dual
+    u = log(a / (1.0 - a)) if 0.0 < a < 1.0 else -m
+    for number in range(5):
+        sigma = 1.0 / (1.0 + exp(-u)) if u > -700.0 else 0.0
+        onward = (u + m + curvature * (sigma - a)) / (1.0 + curvature * sigma * (1.0 - sigma))
+        if number and abs(onward) <= 0.5 and sigma * (1.0 - sigma) * abs(onward) <= 0.1 * abs(sigma - a):
+            return label * sigma
+        u = min(max(u - onward, -m - curvature * (1.0 - a)), -m + curvature * a)
+    return None

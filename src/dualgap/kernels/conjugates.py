@@ -9,6 +9,8 @@ from dualgap.kernels.steps import LogisticClosedForm, LogisticStep, MarginStep, 
 
 # A logistic dual never reaches its ends: it may come this much closer to one at once.
 CLOSER = 0.125
+# Moves smaller than this part of the way to both ends leave a rest that two terms of its series tell to three digits.
+SMALL = 0.05
 
 
 def _margin_slope(loss, label, dual):
@@ -31,6 +33,19 @@ def _constant_bend(loss, label, dual):
 def _logistic_bend(loss, label, dual):
     a = label * dual
     return 1.0 / (a * (1.0 - a))
+
+
+def _no_rest(loss, label, dual, move):
+    return 0.0
+
+
+def _logistic_rest(loss, label, dual, move):
+    a, x = label * dual, label * move
+    up, down = x / a, x / (1.0 - a)
+    if max(abs(up), abs(down)) < SMALL:
+        return a * up**3 * (2.0 - up) / 12.0 - (1.0 - a) * down**3 * (2.0 + down) / 12.0
+    entropies = (a + x) * log(1.0 + up) + (1.0 - a - x) * log(1.0 - down)
+    return 0.5 * x * (up + down) - entropies
 
 
 def _margin_piece(loss, label, dual):
@@ -69,6 +84,12 @@ BEND = {
     LogisticStep: _logistic_bend,
     LogisticClosedForm: _logistic_bend,
 }
+REST = {
+    MarginStep: _no_rest,
+    ResidualStep: _no_rest,
+    LogisticStep: _logistic_rest,
+    LogisticClosedForm: _logistic_rest,
+}
 PIECE = {
     MarginStep: _margin_piece,
     ResidualStep: _residual_piece,
@@ -98,6 +119,11 @@ def conjugate_bend(loss, label, dual):
     return BEND[type(loss)](loss, label, dual)
 
 
+def conjugate_rest(loss, label, dual, move):
+    """What slope and bend leave of its change over a move."""
+    return REST[type(loss)](loss, label, dual, move)
+
+
 def piece(loss, label, dual):
     """The interval around a dual where slope and bend hold; the dual alone where a bound or a kink holds it."""
     return PIECE[type(loss)](loss, label, dual)
@@ -116,6 +142,11 @@ def _conjugate_slope(loss, label, dual):
 @specialized(conjugate_bend)
 def _conjugate_bend(loss, label, dual):
     return by_class(BEND, loss)
+
+
+@specialized(conjugate_rest)
+def _conjugate_rest(loss, label, dual, move):
+    return by_class(REST, loss)
 
 
 @specialized(piece)

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from dualgap.kernels.conjugates import conjugate_bend, conjugate_slope, is_curved, piece
+from dualgap.kernels.conjugates import conjugate_bend, conjugate_rest, conjugate_slope, is_curved, piece
 from dualgap.kernels.rows import add_to, dot
-from dualgap.kernels.steps import fenchel_young
 
 # With more than this share of the rows ending at a bound, the face is not yet settled and its curvature means little.
 UNSETTLED = 0.3
@@ -118,9 +117,7 @@ def extrapolate(
     if slope > 0.0:
         length = slope / bend if bend > slope else 1.0
         if is_curved(loss):
-            length = _checked(
-                labels, row_weights, loss, lambda_n, moved, size, step, step_weights, duals, weights, length
-            )
+            length = _checked(labels, row_weights, loss, moved, size, step, duals, slope, bend, length)
 
     for k in range(size):
         i = moved[k]
@@ -151,18 +148,14 @@ def _slopes(rows, labels, row_weights, loss, moved, size, before, step, duals, w
 
 
 @register_jitable
-def _checked(labels, row_weights, loss, lambda_n, moved, size, step, step_weights, duals, weights, length):
-    """The length if D rises by it, else zero."""
-    gain = 0.0
+def _checked(labels, row_weights, loss, moved, size, step, duals, slope, bend, length):
+    """The length if D rises by it, else zero; slope and bend are those of D along the step."""
+    gain = length * (slope - 0.5 * length * bend)
     for k in range(size):
         i = moved[k]
         if step[i] != 0.0:
-            old, new = duals[i], duals[i] + length * step[i]
-            more = fenchel_young(loss, 0.0, labels[i], old) - fenchel_young(loss, 0.0, labels[i], new)
+            more = conjugate_rest(loss, labels[i], duals[i], length * step[i])
             if row_weights is not None:
                 more *= row_weights[i]
             gain += more
-    for j in range(weights.size):
-        way = length * step_weights[j]
-        gain -= lambda_n * (weights[j] + 0.5 * way) * way
     return length if gain > 0.0 else 0.0

@@ -15,10 +15,12 @@ from math import sqrt
 from numba.extending import register_jitable
 
 from dualgap.kernels.compile import kernel
+from dualgap.kernels.conjugates import is_curved
 from dualgap.kernels.extrapolation import extrapolate
 from dualgap.kernels.rows import add_to, dot, fetch, prefetch
 from dualgap.kernels.sdca import AHEAD, INTERCEPT, MOVING
-from dualgap.kernels.steps import dual_step, fenchel_young, pressure
+from dualgap.kernels.steps import fenchel_young, pressure
+from dualgap.kernels.visits import visit
 
 # Further places in `moving`: Σ s_i α_i; the sum of the gap's terms met in the pass so far, what it is likely to be after
 # the last pass, and what it was in that pass if all rows were awake; the sum that ends the work; the relative gap wanted,
@@ -177,7 +179,7 @@ def passes(
             i = queue[k]
             label, old = labels[i], duals[i]
             score = dot(rows, i, weights) + intercept
-            if pressure(loss, score, label, old) < 0.0:
+            if not is_curved(loss) and pressure(loss, score, label, old) < 0.0:
                 sleep[i] = min(2 * sleep[i] + 1, LONGEST_SLEEP)
                 due[i] = number + 1 + sleep[i]
                 continue
@@ -188,8 +190,8 @@ def passes(
             if row_weights is not None:
                 share = row_weights[i]
                 curvature *= share
-            running += share * fenchel_young(loss, score, label, old)
-            new = dual_step(loss, score, label, old, curvature)
+            new, term = visit(loss, score, label, old, curvature)
+            running += share * term
             delta = new - old
             if delta != 0.0:
                 duals[i] = new

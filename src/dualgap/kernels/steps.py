@@ -76,7 +76,7 @@ def _residual_slope(loss, score, label):
 
 
 def _logistic_slope(loss, score, label):
-    return label * _sigmoid(-label * score)
+    return label * sigmoid(-label * score)
 
 
 def _margin_step(loss, score, label, dual, curvature):
@@ -111,7 +111,7 @@ def _logistic_step(loss, score, label, dual, curvature):
         u = 0.5 * (low + high)
     before = float("inf")
     for _ in range(200):
-        sigma = _sigmoid(u)
+        sigma = sigmoid(u)
         residual = u + margin + curvature * (sigma - a)
         if abs(residual) <= loss.tolerance * (abs(u) + abs(margin) + curvature * max(sigma, a)):
             break
@@ -126,11 +126,11 @@ def _logistic_step(loss, score, label, dual, curvature):
         if proposal == u:
             break
         u = proposal
-    return label * _sigmoid(u)
+    return label * sigmoid(u)
 
 
 def _logistic_closed_form(loss, score, label, dual, curvature):
-    candidate = label * _sigmoid(-label * score)
+    candidate = label * sigmoid(-label * score)
     moved = dual + (candidate - dual) / max(1.0, 0.25 + curvature)
     return label * min(max(label * moved, 0.0), 1.0)
 
@@ -159,7 +159,7 @@ def _residual_pressure(loss, score, label, dual):
 
 def _logistic_pressure(loss, score, label, dual):
     # The entropy keeps every dual inside its interval, so no bound ever holds one.
-    return abs(_sigmoid(-label * score) - label * dual)
+    return abs(sigmoid(-label * score) - label * dual)
 
 
 def _margin_gap(loss, score, label, dual):
@@ -176,11 +176,11 @@ def _residual_gap(loss, score, label, dual):
 def _logistic_gap(loss, score, label, dual):
     """The divergence of a from σ(−m)."""
     margin, a = label * score, label * dual
-    other = max(_sigmoid(margin), 1e-300)
+    other = max(sigmoid(margin), 1e-300)
     if a <= 1e-300:
         return -log(other)
     if a >= 1.0:
-        return -log(max(_sigmoid(-margin), 1e-300))
+        return -log(max(sigmoid(-margin), 1e-300))
     return a * (log(a / (1.0 - a)) + margin) + log((1.0 - a) / other)
 
 
@@ -195,7 +195,7 @@ def _soft(value, epsilon):
 
 
 @register_jitable
-def _sigmoid(u):
+def sigmoid(u):
     """1/(1 + e^−u) without overflow."""
     if u >= 0.0:
         return 1.0 / (1.0 + exp(-u))

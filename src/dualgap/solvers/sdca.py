@@ -42,8 +42,9 @@ class SDCA(Solver):
     """Stochastic dual coordinate ascent (Shalev-Shwartz & Zhang, JMLR 2013).
 
     `first_epoch="sgd"` makes the first pass by modified SGD; averages begin after it. `shrinking` lets rows that a bound
-    holds sleep for some passes and extrapolates from pass to pass; the certificate is always on all rows. It is for the
-    last iterate and for passes that see a row once: averages, and rows drawn with replacement, are over plain epochs.
+    holds sleep for some passes and extrapolates from pass to pass, with steps near the best where no formula gives it; the
+    certificate is always on all rows. It is for the last iterate and for passes that see a row once: averages, and rows drawn
+    with replacement, are over plain epochs.
     """
 
     sampling: str = "permutation"

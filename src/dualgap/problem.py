@@ -18,11 +18,12 @@ from dualgap.losses import LOSSES, Loss
 from dualgap.minimize import between_kinks, slope_root
 from dualgap.rows import Rows, as_rows
 from dualgap.spec import build
+from dualgap.threads import mapped, runs
 
 Vector = NDArray[np.float64]
 
 # Rows are summed over in chunks, so that a formula's temporaries stay small beside the data.
-CHUNK = 1 << 14
+CHUNK = 1 << 16
 EVERY = slice(None)
 # Below this, squares of deviations may have lost their digits.
 TINY_SPREAD = 1e-200
@@ -32,13 +33,8 @@ LARGEST_CURVATURE = 1e280
 
 
 def chunks(count: int) -> list[slice]:
-    """Slices that cover so many rows.
-
-    No threads share them: an operation on one takes microseconds, as long as two threads take to change places.
-    """
-    if count <= CHUNK:
-        return [slice(0, count)]
-    return [slice(begin, min(begin + CHUNK, count)) for begin in range(0, count, CHUNK)]
+    """Slices that cover so many rows, which threads may share."""
+    return runs(count, max(1, -(-count // CHUNK)))
 
 
 class Problem:
@@ -130,13 +126,17 @@ class Problem:
 
     def total_of(self, value: Callable[[slice], Any]) -> Any:
         """The sum of what is found for each chunk."""
-        return sum(map(value, self.chunks()))
+        return sum(mapped(value, self.chunks()))
 
     def each(self, values: Callable[[slice], Vector]) -> Vector:
         """v_i for all rows, computed chunk by chunk."""
         out = np.empty(self.rows.count)
-        for c in self.chunks():
+
+        def fill(c: slice) -> None:
             out[c] = values(c)
+
+        for _ in mapped(fill, self.chunks()):
+            pass
         return out
 
     def weighted(self, duals: Vector, c: slice = EVERY) -> Vector:

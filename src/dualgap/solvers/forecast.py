@@ -8,6 +8,7 @@ from dualgap.problem import chunks
 from dualgap.solvers.base import Vector
 from dualgap.solvers.path import Iterate, Terms, gap_parts
 from dualgap.solvers.pieces import Piece
+from dualgap.threads import mapped
 
 
 def foretold(piece: Piece, terms: Terms, before: Iterate, after: Iterate) -> tuple[Vector, float]:
@@ -43,8 +44,9 @@ def _distances(piece: Piece, terms: Terms, before: Iterate, after: Iterate) -> t
 
     One outside its domain is moved to its edge. Chunk by chunk, because a vector is large beside narrow rows.
     """
-    off, shift, of_rows = np.empty(after.duals.size), after.intercept - before.intercept, 0.0
-    for c in chunks(off.size):
+    off, shift = np.empty(after.duals.size), after.intercept - before.intercept
+
+    def costs_of(c: slice) -> float:
         if after.foretold is not None:
             duals = after.foretold[c]
         else:
@@ -59,5 +61,6 @@ def _distances(piece: Piece, terms: Terms, before: Iterate, after: Iterate) -> t
             # There the conjugate bends more than at the point, so a square says too little.
             at, own, z = inside[edge], labels[edge], after.scores[c][edge] + after.intercept
             costs[edge] = 2.0 * (terms.loss.value(z, own) - terms.loss.negative_conjugate(at, own) + at * z)
-        of_rows += piece.mean(costs, c)
-    return off, of_rows
+        return piece.mean(costs, c)
+
+    return off, sum(mapped(costs_of, chunks(off.size)))

@@ -24,6 +24,7 @@ from dualgap.rows import Rows
 from dualgap.solvers.base import Vector
 from dualgap.solvers.gram import weighted_gram
 from dualgap.solvers.pieces import Piece
+from dualgap.threads import mapped
 
 # So many rows at least say about how large P is.
 COUNTED = 1 << 13
@@ -128,7 +129,7 @@ def gap_parts(piece: Piece, terms: Terms, it: Iterate) -> tuple[float, float]:
         z, duals, labels = it.scores[c] + it.intercept, it.duals[c], piece.labels[c]
         return piece.mean(loss.value(z, labels) - loss.negative_conjugate(duals, labels) + duals * z, c)
 
-    return max(sum(map(excess, chunks(it.duals.size))), 0.0), of_gradient
+    return max(sum(mapped(excess, chunks(it.duals.size))), 0.0), of_gradient
 
 
 def _slopes(
@@ -146,8 +147,12 @@ def _slopes(
     if len(parts) == 1:
         return at(parts[0])
     duals, bends = np.empty(scores.size), np.empty(scores.size)
-    for c in parts:
+
+    def fill(c: slice) -> None:
         duals[c], bends[c] = at(c)
+
+    for _ in mapped(fill, parts):
+        pass
     return duals, bends
 
 
@@ -200,15 +205,16 @@ def _bends_along(piece: Piece, direction: Vector, shift: float, jerk: Vector) ->
 
 def _is_plain_enough(piece: Piece, terms: Terms, it: Iterate, along: Vector, jerk: Vector, tol: float) -> bool:
     """Whether the duals that a plain step foretells are inside their domain and will leave a small part of the gap."""
-    left = 0.0
-    for c in chunks(jerk.size):
+
+    def left(c: slice) -> float:
         duals = it.duals[c] - it.bends[c] * along[c]
         # Rows without weight have no say.
         if piece.mean(np.abs(terms.loss.clip(duals, piece.labels[c]) - duals), c) > 0.0:
-            return False
+            return np.inf
         with np.errstate(divide="ignore", invalid="ignore"):
-            left += piece.mean(jerk[c] * jerk[c] / it.bends[c], c)
-    return left <= PLAIN * tol * about_primal(piece, terms, it)
+            return piece.mean(jerk[c] * jerk[c] / it.bends[c], c)
+
+    return sum(mapped(left, chunks(jerk.size))) <= PLAIN * tol * about_primal(piece, terms, it)
 
 
 def _bent(
@@ -227,8 +233,13 @@ def _bent(
     along += piece.rows.scores(mend)
     if mend_shift:
         along += mend_shift
-    for c in chunks(jerk.size):
+
+
+    def foretell(c: slice) -> None:
         jerk[c] = it.duals[c] - it.bends[c] * along[c] - jerk[c]
+
+    for _ in mapped(foretell, chunks(jerk.size)):
+        pass
     after = searched(piece, terms, it, direction + mend, shift + mend_shift, slope + of_mend, along)
     return after._replace(foretold=jerk)
 

@@ -22,8 +22,9 @@ from dualgap.threads import mapped, runs
 
 Vector = NDArray[np.float64]
 
-# Rows are summed over in chunks, so that a formula's temporaries stay small beside the data.
-CHUNK = 1 << 16
+# Rows are summed over in chunks, so that a formula's temporaries stay small beside the data: of so many rows, or of fewer
+# where that would be more than an eighth of them. Shorter ones would keep two threads waiting for each other.
+CHUNK, SHORTEST = 1 << 16, 1 << 15
 EVERY = slice(None)
 # Below this, squares of deviations may have lost their digits.
 TINY_SPREAD = 1e-200
@@ -34,7 +35,9 @@ LARGEST_CURVATURE = 1e280
 
 def chunks(count: int) -> list[slice]:
     """Slices that cover so many rows, which threads may share."""
-    return runs(count, max(1, -(-count // CHUNK)))
+    if count <= CHUNK:
+        return [slice(0, count)]
+    return runs(count, -(-count // min(max(count // 8, SHORTEST), CHUNK)))
 
 
 class Problem:

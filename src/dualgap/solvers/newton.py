@@ -18,6 +18,7 @@ from dualgap.solvers.base import Answer, Random, Solver, Vector, first_intercept
 from dualgap.solvers.forecast import foretold
 from dualgap.solvers.gram import compile_for
 from dualgap.solvers.path import (
+    NEAR,
     Iterate,
     Terms,
     about_primal,
@@ -30,6 +31,7 @@ from dualgap.solvers.path import (
 )
 from dualgap.solvers.pieces import Piece, nearest, sample, samples, whole
 from dualgap.solvers.reduction import Anchor, lowered, reduced, restored, scores_error
+from dualgap.solvers.smooth import smooth_step
 
 # γ falls by this much at first, once the gradient's share of the gap is below SETTLED of the smoothing's; faster where a
 # stage took one step or two, more slowly where it took more than three.
@@ -41,11 +43,10 @@ SMALLEST_GAMMA = 1e-14
 # A piece is solved to this part of tol, or of the gap of all rows; a sample to this part of what its smallness costs.
 OF_TOL, OF_GAP, OF_SAMPLE = 0.5, 0.02, 0.3
 # Under a smooth loss a sample is left after a step that was to lower its P by half of this part of what its smallness costs:
-# solved any better, its point would fit these rows alone.
-OF_SMOOTH_SAMPLE = 3.0
-# What a step's foretold duals leave is about the cube of what it was to lower P by, both as parts of P; below so many times
-# tol they are worth a look. Truncated steps foretell less: there it is a part of P.
-NEAR, NEAR_TRUNCATED, LEAST_TOL = 30.0, 0.1, 1e-12
+# solved any better, its point would fit these rows alone. Or after one that foretold to leave this part of it.
+OF_SMOOTH_SAMPLE, OF_FORETOLD = 3.0, 0.05
+# Truncated steps foretell less than exact ones: their duals are worth a look where a step was to lower P by this part of it.
+NEAR_TRUNCATED, LEAST_TOL = 0.1, 1e-12
 # Beyond so many columns and rows, a smooth loss finds its steps by products with the Hessian.
 EXACT_SIDE = 300
 # Bytes that no machine lacks, so that small problems need not ask.
@@ -86,7 +87,9 @@ class State(NamedTuple):
     """How truncated steps are going, where the columns are too many for a matrix; None where they are not."""
     averages: tuple[Vector, Vector, int] | None
     is_unseen: bool = False
-    """Whether a solve alone led to the point, so that its scores are not known."""
+    """Whether a solve alone led to the point, so that its scores are not known, nor what follows from them."""
+    is_refused: bool = False
+    """Whether the judge did not accept what a step alone foretold."""
     anchor: Anchor | None = None
     """Where scores in fewer columns were last made from the problem's own rows."""
 
@@ -236,14 +239,31 @@ def _step(problem: Problem, state: State) -> State:
     elif not gamma and state.back is not None and state.gap <= state.tol * state.primal:
         # Enough was proved here, but not to the judge, who sees the problem's own columns.
         state = _anchored(problem, state, state.back)
+    if not gamma:
+        return _smooth_step(state)
     piece, terms = state.piece, state.terms
-    before, it = state.it, stepped(piece, terms, state.it, gamma, _wanted(state), state.primal)
-    if not gamma and piece.picked is None:
-        return _proved(state, before, it)
+    it = stepped(piece, terms, state.it, gamma)
     state = state._replace(it=it, parts=gap_parts(piece, terms, it), fall=fall, stage=stage + 1)
     if piece.picked is None:
         return _looked(state, it)
     return state._replace(is_done=_is_done(state))
+
+
+def _smooth_step(state: State) -> State:
+    """One Newton step on the piece under a smooth loss."""
+    if state.is_unseen:
+        # The judge was not convinced by what a step foretold: from here on nothing is taken on trust.
+        state = state._replace(it=_seen(state), is_unseen=False, is_refused=True)
+    piece, terms, before = state.piece, state.terms, state.it
+    it = smooth_step(piece, terms, before, 0.0 if state.is_refused else _wanted(state), state.primal)
+    if piece.picked is not None:
+        if it.left is not None:
+            return state._replace(it=it, is_done=True)
+        state = state._replace(it=it, parts=gap_parts(piece, terms, it))
+        return state._replace(is_done=_is_done(state))
+    if it.left is None:
+        return _proved(state, before, it)
+    return state._replace(it=it, base=it, gap=it.left, is_unseen=True)
 
 
 def _proved(state: State, before: Iterate, it: Iterate) -> State:
@@ -264,7 +284,7 @@ def _smallness(piece: Piece) -> float:
 
 def _wanted(state: State) -> float:
     """The relative gap that a step may leave: less than that is worth nothing."""
-    return state.tol if state.base is not None else max(state.tol, OF_SAMPLE * _smallness(state.piece))
+    return state.tol if state.base is not None else max(state.tol, OF_FORETOLD * _smallness(state.piece))
 
 
 def _seen(state: State) -> Iterate:
@@ -295,7 +315,7 @@ def _anchored(problem: Problem, state: State, back: Vector) -> State:
     it = state.it
     anchor = Anchor(it.weights, restored(problem, back, it.weights, state.anchor))
     it = evaluated(state.piece, state.terms, it.weights, it.intercept, problem.rows.scores(anchor.own), it.gamma)
-    return state._replace(it=it, anchor=anchor)
+    return state._replace(it=it, anchor=anchor, is_unseen=False, is_refused=state.is_refused or state.is_unseen)
 
 
 def _narrowed(state: State) -> State:

@@ -32,11 +32,9 @@ COUNTED = 1 << 13
 SLOPE_LEFT = 0.1
 # Trials of a length, and how much longer each may be than the last while the way still leads downhill.
 TRIALS, FARTHER = 60, 8.0
-# The third derivative corrects a step where it shortens its slope by at most this part, or lengthens it by this; and where
-# the step alone would leave more than this part of the gap that is wanted.
-SHORTENED, LENGTHENED, PLAIN = 0.3, 1.0, 0.3
-# A step that is to prove its point is best whole: then it may leave this part of the slope.
-WHOLE = 0.5
+# What a step's foretold duals leave is about the cube of what it was to lower P by, both as parts of P; below so many times
+# tol they are worth a look.
+NEAR = 30.0
 
 TINY = float(np.finfo(np.float64).tiny)
 
@@ -60,6 +58,8 @@ class Iterate(NamedTuple):
     """−⟨gradient, step⟩ of the Newton step that led here, at its start; infinite where none did."""
     foretold: Vector | None = None
     """The duals that its model foretold for a whole step; None where they follow from the moves of the scores."""
+    left: float | None = None
+    """About the gap that a step left, where that is all one knows: weights and duals are right, the rest is as before it."""
 
 
 class Terms(NamedTuple):
@@ -164,11 +164,8 @@ def about_primal(piece: Piece, terms: Terms, it: Iterate) -> float:
     return piece.mean(values, some) / (counted or 1.0) + 0.5 * terms.strength * float(it.weights @ it.weights)
 
 
-def stepped(piece: Piece, terms: Terms, it: Iterate, gamma: float, tol: float = 0.0, most: float = 0.0) -> Iterate:
-    """The iterate after one Newton step at γ, which may be smaller than the iterate's own.
-
-    A relative gap of `tol` is wanted; P is `most` at most.
-    """
+def stepped(piece: Piece, terms: Terms, it: Iterate, gamma: float) -> Iterate:
+    """The iterate after one Newton step at γ, which may be smaller than the iterate's own."""
     if gamma != it.gamma:
         kept = _at_smaller(piece, terms, it, gamma)
         forward = _along_path(piece, terms, kept)
@@ -177,71 +174,9 @@ def stepped(piece: Piece, terms: Terms, it: Iterate, gamma: float, tol: float = 
         duals = terms.loss.clip(kept.duals, piece.labels)
         bends = np.where(duals == kept.duals, kept.bends, 0.0)
         it = _closed(piece, terms, it.weights, it.intercept, gamma, it.scores, duals, bends)
-    solve = newton_solver(piece, terms, it)
-    direction, shift = solve(it.gradient, it.gradient_intercept)
+    direction, shift = newton_direction(piece, terms, it)
     slope = float(it.gradient @ direction) + it.gradient_intercept * shift
-    jerk = None if it.gamma else terms.loss.jerk(it.duals, it.bends, piece.labels)
-    if jerk is None or not jerk.any():
-        return searched(piece, terms, it, direction, shift, slope)
-    along, bent = _bends_along(piece, direction, shift, jerk)
-    if slope * slope <= tol * most * most and _is_plain_enough(piece, terms, it, along, jerk, tol):
-        return searched(piece, terms, it, direction, shift, slope, along, slope_left=WHOLE)
-    return _bent(piece, terms, it, solve, direction, shift, slope, along, jerk, bent)
-
-
-def _bends_along(piece: Piece, direction: Vector, shift: float, jerk: Vector) -> tuple[Vector, Vector]:
-    """How far the scores move along a step, and Xᵀ of the shares of ½ φ‴ along² , which jerk becomes in place."""
-
-    def half_third(rows: slice, along: Vector) -> Vector:
-        if shift:
-            along += shift
-        own = jerk[rows]
-        for factor in (along, along, 0.5):
-            own *= factor
-        return piece.shares[rows] * own
-
-    return piece.rows.through(direction, half_third)
-
-
-def _is_plain_enough(piece: Piece, terms: Terms, it: Iterate, along: Vector, jerk: Vector, tol: float) -> bool:
-    """Whether the duals that a plain step foretells are inside their domain and will leave a small part of the gap."""
-
-    def left(c: slice) -> float:
-        duals = it.duals[c] - it.bends[c] * along[c]
-        # Rows without weight have no say.
-        if piece.mean(np.abs(terms.loss.clip(duals, piece.labels[c]) - duals), c) > 0.0:
-            return np.inf
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return piece.mean(jerk[c] * jerk[c] / it.bends[c], c)
-
-    return sum(mapped(left, chunks(jerk.size))) <= PLAIN * tol * about_primal(piece, terms, it)
-
-
-def _bent(
-    piece: Piece, terms: Terms, it: Iterate, solve: Solve, direction: Vector, shift: float, slope: float,
-    along: Vector, jerk: Vector, bent: Vector,
-) -> Iterate:  # fmt: skip
-    """A step that follows the third derivative too (Chebyshev's), where that is no more than a correction.
-
-    It costs two passes and no matrix, and the duals it foretells are as much better. `along` are the moves of the scores
-    with the plain step, `jerk` half the third derivative along them, and `bent` what that adds to the gradient.
-    """
-    mend, mend_shift = solve(bent, float(piece.shares @ jerk) if terms.intercept else 0.0)
-    of_mend = float(it.gradient @ mend) + it.gradient_intercept * mend_shift
-    if not LENGTHENED * slope <= of_mend <= -SHORTENED * slope:
-        return searched(piece, terms, it, direction, shift, slope, along)
-    along += piece.rows.scores(mend)
-    if mend_shift:
-        along += mend_shift
-
-
-    def foretell(c: slice) -> None:
-        jerk[c] = it.duals[c] - it.bends[c] * along[c] - jerk[c]
-
-    for _ in mapped(foretell, chunks(jerk.size)):
-        pass
-    after = searched(piece, terms, it, direction + mend, shift + mend_shift, slope + of_mend, along)
-    return after._replace(foretold=jerk)
+    return searched(piece, terms, it, direction, shift, slope)
 
 
 def _at_smaller(piece: Piece, terms: Terms, it: Iterate, gamma: float) -> Iterate:
@@ -295,7 +230,6 @@ def newton_solver(piece: Piece, terms: Terms, it: Iterate) -> Solve:
 def searched(
     piece: Piece, terms: Terms, it: Iterate, direction: Vector, shift: float, slope: float, along: Vector | None = None,
     known: tuple[NDArray[Any], Vector] | None = None, combine: Callable[[Rows, Vector], Vector] = Rows.combination,
-    slope_left: float = SLOPE_LEFT,
 ) -> Iterate:  # fmt: skip
     """The iterate at the t > 0 that about minimizes F along a direction, on stored scores; `slope` is that at t = 0.
 
@@ -317,7 +251,7 @@ def searched(
         if curved is not None:
             _carry(terms, piece, it, t, along, curved, duals, bends, has_tube)
         here = first + t * second - float(weighted @ duals)
-        if abs(here) <= slope_left * abs(slope):
+        if abs(here) <= SLOPE_LEFT * abs(slope):
             break
         low, high = (t, high) if here < 0.0 else (low, t)
         bend = second + float((weighted * along) @ bends)

@@ -8,8 +8,9 @@ from scipy import sparse
 
 import dualgap as dg
 import reference
+from dualgap.intake import as_rows
 from dualgap.kernels import products
-from dualgap.rows import Rows, as_rows
+from dualgap.rows import Rows
 from dualgap.solvers import conjugate
 from dualgap.threads import working
 from examples import FORMS, small_problem

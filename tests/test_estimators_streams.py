@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 import dualgap as dg
 from dualgap.estimators.streams import Stream
-from dualgap.rows import as_rows
+from dualgap.intake import as_rows
 from dualgap.solvers import Answer
 from dualgap.solvers.base import integer_type
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from dualgap.rows import as_rows
+from dualgap.intake import as_rows
 from dualgap.solvers.gram import MOST_PARTS, _parts, compile_for, weighted_gram
 from dualgap.threads import working
 

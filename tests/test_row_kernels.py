@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from dualgap.intake import as_rows
 from dualgap.kernels.compile import is_interpreted, kernel
 from dualgap.kernels.rows import PREFETCH, add_to, dot
-from dualgap.rows import as_rows
 from examples import FORMS
 
 pytestmark = pytest.mark.kernels

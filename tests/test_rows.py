@@ -7,7 +7,7 @@ import pandas
 import pytest
 import scipy.sparse as sp
 
-from dualgap.rows import as_rows
+from dualgap.intake import as_rows
 from dualgap.threads import working
 
 
@@ -186,3 +186,40 @@ def test_squared_lengths_do_not_hang_on_the_company(columns: int) -> None:
     np.testing.assert_allclose(whole, table.power(2).sum(axis=1).A1, rtol=1e-14)
     for begin, end in ((0, 1), (17, 230), (399, 400)):
         assert np.array_equal(as_rows(table[begin:end]).squared_norms, whole[begin:end])
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("width", [3, 40])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_sum_of_squares_is_that_of_the_rows(kind: type, width: int, sparse: bool) -> None:
+    rng = np.random.default_rng(5)
+    # More than one block of values, and no whole number of lines.
+    table = (rng.normal(size=(50_003, width)) * (rng.random((50_003, width)) < 0.8)).astype(kind)
+    rows = as_rows(sp.csr_matrix(table) if sparse else table)
+    assert rows.squared_size == pytest.approx(float((table.astype(float) ** 2).sum()), rel=1e-12)
+    assert rows.squared_size == pytest.approx(float(rows.squared_norms.sum()), rel=1e-12)
+
+
+def test_empty_rows_are_found_with_and_without_norms() -> None:
+    table = np.array([[1.0, 2.0], [0.0, 0.0], [3.0, 0.0], [0.0, 1e-200], [0.0, 4.0]])
+    stored = sp.csr_matrix(table)
+    stored.data[1] = 0.0  # a zero that is stored, as the only other value of the first row
+    for X, expected in ((table, [1, 3]), (sp.csr_matrix(table), [1, 3]), (stored, [1, 3])):
+        for asked_before in (False, True):
+            rows = as_rows(X)
+            if asked_before:
+                assert rows.squared_norms.size == 5
+            # 1e-200 squared is zero in float64: such a row moves nothing.
+            assert rows.empty.tolist() == expected
+    for X in (table[[0, 4]], sp.csr_matrix(table[[0, 4]])):
+        rows = as_rows(X)
+        assert rows.empty.size == 0
+        assert "squared_norms" not in rows.__dict__
+
+
+def test_rows_of_finite_lengths_whose_sum_is_not_are_taken() -> None:
+    assert as_rows(np.full((300, 2), 9e152)).count == 300
+    with pytest.raises(ValueError, match="too large to square"):
+        as_rows(np.full((3, 2), 1e200))
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        as_rows(np.array([[1.0, np.nan], [2.0, 3.0]]))

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dualgap.certificate import Certificate, Judgement, certify
+from dualgap.intake import as_rows
 from dualgap.interrupts import Interrupt
 from dualgap.problem import Problem, score
 from dualgap.result import Result, Status
-from dualgap.rows import Rows, as_rows
+from dualgap.rows import Rows
 from dualgap.solvers import Answer, Auto, Solver
 from dualgap.trace import Clock, Record, Trace
 

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dualgap.intake import as_rows
 from dualgap.losses import LOSSES, Loss
 from dualgap.minimize import between_kinks, slope_root
-from dualgap.rows import Rows, as_rows
+from dualgap.rows import Rows
 from dualgap.spec import build
 from dualgap.threads import mapped, runs
 
@@ -63,10 +64,7 @@ class Problem:
             self.labels, self.classes = _two_classes(y, self.rows.count, self.sample_weight)
         else:
             self.labels = _real_targets(y, self.rows.count)
-        with np.errstate(over="ignore"):
-            steepest = (
-                float(self.weighted(self.rows.squared_norms).max()) / self.lambda_n if self.lambda_n > 0.0 else np.inf
-            )
+        steepest = self._steepest()
         if not steepest < LARGEST_CURVATURE:
             raise ValueError(
                 f"X and strength need ‖x‖²/(strength·n) below {LARGEST_CURVATURE:g}, got {steepest:g}; "
@@ -76,6 +74,17 @@ class Problem:
             raise ValueError(
                 "y needs values whose loss is a finite float64, got values too large; divide y by its largest absolute value"
             )
+
+    def _steepest(self) -> float:
+        """The largest s_i‖x_i‖²/(λS), or a bound on it that is small enough."""
+        if not self.lambda_n > 0.0:
+            return np.inf
+        with np.errstate(over="ignore"):
+            heaviest = 1.0 if self.sample_weight is None else float(self.sample_weight.max())
+            most = self.rows.squared_size * heaviest / self.lambda_n
+            if most < LARGEST_CURVATURE:
+                return most
+            return float(self.weighted(self.rows.squared_norms).max()) / self.lambda_n
 
     @property
     def lambda_n(self) -> float:
@@ -108,6 +117,8 @@ class Problem:
     @cached_property
     def mean_squared_norm(self) -> float:
         """(1/S) Σ s_i ‖x_i‖²."""
+        if self.sample_weight is None:
+            return self.rows.squared_size / self.total_weight
         return self.mean(self.rows.squared_norms)
 
     def mean(self, values: Vector) -> float:

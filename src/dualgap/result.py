@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dualgap.certificate import Certificate
-from dualgap.rows import as_rows
+from dualgap.intake import as_rows
 from dualgap.solvers import Solver
 from dualgap.trace import Trace
 

@@ -1,7 +1,6 @@
-"""Rows: any matrix becomes dense or sparse rows that kernels and the judge can trust, or is refused in one sentence.
+"""Rows, dense or sparse: their storage, their squared norms, and products with them.
 
-C-ordered float32 and float64 arrays and canonical CSR matrices are used in place; everything else is converted once.
-Products with the rows run in float64 over blocks of rows, so float32 data is never copied whole.
+Products run in float64 over blocks of rows, so float32 data is never copied whole.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ Vector = NDArray[np.float64]
 
 # Rows are converted to float64 in blocks of about this many bytes: small against the data, large against the call.
 BLOCK_BYTES = 1 << 20
+BLOCK_VALUES = BLOCK_BYTES // 8
 # Products with more than this many stored values, and so many a column, are cut into parts, which threads may share: a few
 # small ones, and from some size on parts of twice as many values.
 PART_VALUES, PART_WIDTHS, FEW_PARTS = 1 << 18, 8, 16
@@ -27,6 +27,9 @@ PART_VALUES, PART_WIDTHS, FEW_PARTS = 1 << 18, 8, 16
 GRAM_PARTS, GRAM_COLUMNS = 4, 512
 # Dense float64 rows of at most so many values are multiplied as they are: the call costs more than the product.
 PLAIN_VALUES = 1 << 19
+# Values are squared in lines of so many: BLAS takes threads of its own to longer ones, which stay in the way for a while.
+# Dense rows of more than so many columns are squared as quickly one by one.
+LINE_VALUES, FEW_COLUMNS = 1 << 13, 16
 # Rows longer than this are squared quicker by a dot product each; sparse ones of up to so many columns are mostly short, and
 # summed quicker by a product. The choice must not hang on which rows come together.
 SHORT, NARROW = 64, 4096
@@ -59,7 +62,8 @@ class Rows:
         self.arrays = arrays
         self.count = count
         self.dimension = dimension
-        self.squared_norms = self._squared_norms() if squared_norms is None else squared_norms
+        if squared_norms is not None:
+            self.squared_norms = squared_norms
         values = arrays.values if isinstance(arrays, DenseRows) and arrays.values.dtype == np.float64 else None
         self._wrapped: dict[int, tuple[Any, Any]] = {}
         self.plain = values if values is not None and values.size <= PLAIN_VALUES else None
@@ -69,9 +73,36 @@ class Rows:
         return isinstance(self.arrays, SparseRows)
 
     @cached_property
+    def squared_size(self) -> float:
+        """The sum of all squared norms; infinite or no number where a value is."""
+        a = self.arrays
+        if isinstance(a, DenseRows) and self.dimension > FEW_COLUMNS:
+            return float(self.squared_norms.sum())
+        values = a.data if isinstance(a, SparseRows) else a.values.reshape(-1)
+        with np.errstate(over="ignore", under="ignore"):
+            total = 0.0
+            for begin in range(0, values.size, BLOCK_VALUES):
+                block = values[begin : begin + BLOCK_VALUES].astype(np.float64, copy=False)
+                even = block[: block.size // LINE_VALUES * LINE_VALUES].reshape(-1, LINE_VALUES)
+                rest = block[even.size :]
+                total += float(np.vecdot(even, even).sum()) + float(np.vecdot(rest, rest))
+            return total
+
+    @cached_property
     def empty(self) -> NDArray[Any]:
         """Numbers of the rows that are all zeros."""
+        # Mostly one value of each row says that there are none, and then nobody needs the norms.
+        ends = None if "squared_norms" in self.__dict__ else self._end_values()
+        if ends is not None and (np.square(ends, dtype=np.float64) > 0.0).all():
+            return np.empty(0, dtype=np.intp)
         return np.flatnonzero(self.squared_norms == 0.0)
+
+    def _end_values(self) -> NDArray[Any] | None:
+        """One stored value of each row; None where a row has none."""
+        a = self.arrays
+        if isinstance(a, DenseRows):
+            return a.values[:, -1]
+        return a.data[a.indptr[1:] - a.indptr.dtype.type(1)] if (a.indptr[1:] > a.indptr[:-1]).all() else None
 
     @property
     def stored(self) -> int:
@@ -88,10 +119,11 @@ class Rows:
 
     def take(self, picked: NDArray[Any]) -> Rows:
         """A copy of some rows, by their numbers."""
-        norms = self.squared_norms[picked]
+        known = self.__dict__.get("squared_norms")
+        norms = None if known is None else known[picked]
         if isinstance(self.arrays, DenseRows):
             return Rows(DenseRows(self.arrays.values[picked]), picked.size, self.dimension, norms)
-        part = _csr(*self.arrays, (self.count, self.dimension))[picked]
+        part = csr(*self.arrays, (self.count, self.dimension))[picked]
         unsigned = [values.view(UNSIGNED[values.dtype]) for values in (part.indices, part.indptr)]
         return Rows(SparseRows(part.data, *unsigned), picked.size, self.dimension, norms)
 
@@ -99,8 +131,8 @@ class Rows:
         """A copy of the rows with every zero stored."""
         if isinstance(self.arrays, DenseRows):
             return self
-        values = _csr(*self.arrays, (self.count, self.dimension)).toarray()
-        return Rows(DenseRows(values), self.count, self.dimension, self.squared_norms)
+        values = csr(*self.arrays, (self.count, self.dimension)).toarray()
+        return Rows(DenseRows(values), self.count, self.dimension, self.__dict__.get("squared_norms"))
 
     def blocks(self, small: bool = False, size: int | None = None) -> Iterator[tuple[slice, Any]]:
         """Blocks of rows as float64 matrices (NumPy or CSR), with the rows they hold.
@@ -124,7 +156,7 @@ class Rows:
             return a.values[rows].astype(np.float64, copy=False)
         low, high = int(a.indptr[rows.start]), int(a.indptr[rows.stop])
         indptr = a.indptr[rows.start : rows.stop + 1]
-        return _csr(
+        return csr(
             a.data[low:high].astype(np.float64, copy=False),
             a.indices[low:high],
             indptr if low == 0 else indptr - a.indptr.dtype.type(low),
@@ -224,17 +256,23 @@ class Rows:
                 out[columns, rows] = own @ others
         return out
 
-    def _squared_norms(self) -> Vector:
+    @cached_property
+    def squared_norms(self) -> Vector:
+        """‖x_i‖²."""
         a, out = self.arrays, np.zeros(self.count)
+
+        def fill(rows: slice) -> None:
+            # One row at a time, so that a row has the same bits in whatever company it comes.
+            if isinstance(a, SparseRows):
+                out[rows] = _row_sums(a, rows, self.dimension)
+                return
+            block = self.block(rows)
+            long = self.dimension > SHORT
+            out[rows] = np.vecdot(block, block) if long else np.einsum("ij,ij->i", block, block)
+
         with np.errstate(over="ignore", under="ignore"):
-            for rows in self.runs(slice(0, self.count)):
-                # One row at a time, so that a row has the same bits in whatever company it comes.
-                if isinstance(a, SparseRows):
-                    out[rows] = _row_sums(a, rows, self.dimension)
-                    continue
-                block = self.block(rows)
-                long = self.dimension > SHORT
-                out[rows] = np.vecdot(block, block) if long else np.einsum("ij,ij->i", block, block)
+            for _ in mapped(fill, list(self.runs(slice(0, self.count)))):
+                pass
         return out
 
 
@@ -246,7 +284,7 @@ def _row_sums(a: SparseRows, rows: slice, dimension: int) -> Vector:
     if dimension <= NARROW:
         # A product with one column of ones, in which every value stands.
         column = np.zeros(squares.size, dtype=a.indices.dtype)
-        return np.asarray(_csr(squares, column, starts, (starts.size - 1, 1)) @ np.ones(1))
+        return np.asarray(csr(squares, column, starts, (starts.size - 1, 1)) @ np.ones(1))
     # A sum begins at each row that holds something; an empty one would repeat its neighbour's first.
     out, filled = np.zeros(starts.size - 1), np.flatnonzero(ends[1:] > ends[:-1])
     if filled.size:
@@ -262,7 +300,7 @@ def _added(terms: Iterator[Vector]) -> Vector:
     return total
 
 
-def _csr(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape: tuple[int, int]) -> Any:
+def csr(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape: tuple[int, int]) -> Any:
     """A CSR matrix around arrays that were checked already: no copy and no second check."""
     matrix = sp.csr_matrix(shape, dtype=data.dtype)
     signed = {np.dtype(kind): plain for plain, kind in UNSIGNED.items()}
@@ -279,105 +317,3 @@ def _transposed(block: Any) -> Any:
     matrix = sp.csc_matrix(block.shape[::-1], dtype=block.dtype)
     matrix.data, matrix.indices, matrix.indptr = block.data, block.indices, block.indptr
     return matrix
-
-
-def as_rows(X: Any, name: str = "X") -> Rows:
-    """Rows from an array, a sparse matrix, a data frame or a list of lists; refuses what no solver could use."""
-    if isinstance(X, Rows):
-        return X
-    if sp.issparse(X):
-        return _sparse_rows(X, name)
-    if hasattr(X, "sparse") and hasattr(X, "dtypes"):  # a pandas frame of sparse columns keeps its zeros unstored
-        return _sparse_rows(X.sparse.to_coo(), name)
-    values = _dense(X, name)
-    if values.ndim != 2:
-        raise ValueError(
-            f"{name} needs two dimensions (rows × columns), got {values.ndim}; use reshape(-1, 1) for one column"
-        )
-    _refuse_empty(values.shape, name)
-    values = np.ascontiguousarray(values, dtype=_float_type(values.dtype, name))
-    return _finite(Rows(DenseRows(values), *values.shape), values, name)
-
-
-def _dense(X: Any, name: str) -> NDArray[Any]:
-    try:
-        values = np.asarray(X)
-        if values.dtype == object:
-            values = values.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{name} needs numbers in a rectangular table, got something else ({error}); encode text columns as numbers first"
-        ) from None
-    return values
-
-
-def _float_type(dtype: np.dtype[Any], name: str) -> type[np.float32] | type[np.float64]:
-    """float32 where it is exact for the given type, else float64."""
-    if dtype.kind == "c":
-        raise ValueError(f"{name} needs real numbers, got complex ones; pass the real and imaginary parts as columns")
-    if dtype.kind not in "fiub":
-        raise ValueError(f"{name} needs numbers, got values of type {dtype}; encode them as numbers first")
-    return np.float32 if np.can_cast(dtype, np.float32, "safe") else np.float64
-
-
-def _refuse_empty(shape: tuple[int, ...], name: str) -> None:
-    if 0 in shape:
-        raise ValueError(
-            f"{name} needs at least one row and one column, got {shape[0]} × {shape[1]}; check the selection that made it"
-        )
-
-
-def _finite(rows: Rows, values: NDArray[Any], name: str) -> Rows:
-    """The rows, if their squared lengths are finite: those see every value, so no other pass has to."""
-    if np.isfinite(rows.squared_norms).all():
-        return rows
-    if not np.isfinite(values).all():
-        raise ValueError(f"{name} needs finite numbers, got NaN or infinity; impute or drop the rows that hold them")
-    raise ValueError(
-        f"{name} needs rows whose squared length is a finite float64, got values too large to square; "
-        f"divide {name} by its largest absolute value"
-    )
-
-
-def _sparse_rows(X: Any, name: str) -> Rows:
-    shape = X.shape
-    if len(shape) != 2:
-        raise ValueError(f"{name} needs two dimensions (rows × columns), got {len(shape)}; reshape it")
-    _refuse_empty(shape, name)
-    kind = _float_type(X.dtype, name)
-    if X.format == "csr":
-        _refuse_malformed(X, name)
-    else:
-        X = X.tocsr()
-    data, indices, indptr = (
-        np.ascontiguousarray(part) for part in (X.data.astype(kind, copy=False), X.indices, X.indptr)
-    )
-    stored = int(indptr[-1])
-    data, indices = data[:stored], indices[:stored]
-    matrix = _csr(data, indices, indptr, shape)
-    if not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
-        data, indices, indptr = matrix.data, matrix.indices, matrix.indptr
-    arrays = SparseRows(data, indices.view(UNSIGNED[indices.dtype]), indptr.view(UNSIGNED[indptr.dtype]))
-    return _finite(Rows(arrays, *shape), data, name)
-
-
-def _refuse_malformed(X: Any, name: str) -> None:
-    """Kernels check no bounds, so a CSR matrix whose parts disagree must not reach one."""
-    indptr, indices = X.indptr, X.indices
-    advice = "rebuild the matrix from (data, (row, column))"
-    if indptr.size != X.shape[0] + 1 or indptr[0] != 0 or (np.diff(indptr) < 0).any():
-        raise ValueError(
-            f"{name} needs a CSR indptr that starts at 0 and never falls, one entry a row, got a broken one; {advice}"
-        )
-    stored = int(indptr[-1])
-    if stored > min(indices.size, X.data.size):
-        raise ValueError(
-            f"{name} needs as many CSR indices and values as indptr says ({stored}), got {min(indices.size, X.data.size)}; {advice}"
-        )
-    used = indices[:stored]
-    if stored and (int(used.min()) < 0 or int(used.max()) >= X.shape[1]):
-        raise ValueError(
-            f"{name} needs CSR column indices from 0 to {X.shape[1] - 1}, got {int(used.min())} to {int(used.max())}; {advice}"
-        )

@@ -49,9 +49,9 @@ def predict(
     path = None if out is None else checked(out, overwrite)
     # What computes is imported here: help and refusals of options must not wait for it.
     from dualgap.datasets.columns import read_rows
+    from dualgap.intake import as_rows
     from dualgap.models.files import load
     from dualgap.models.writing import written_whole
-    from dualgap.rows import as_rows
 
     fitted = load(model)
     width = fitted.weights.shape[0]

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
 
-from dualgap.rows import Rows, as_rows
+from dualgap.intake import as_rows
+from dualgap.rows import Rows
 
 Vector = NDArray[np.float64]
 Keys = NDArray[np.uint64]

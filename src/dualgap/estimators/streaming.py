@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dualgap.estimators.settings import name_of, solver_of
+from dualgap.intake import as_rows
 from dualgap.problem import Problem
 from dualgap.result import Status
-from dualgap.rows import as_rows
 
 if TYPE_CHECKING:
     from dualgap.estimators.base import CertifiedModel

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dualgap.certificate import Certificate, certify
+from dualgap.intake import as_rows
 from dualgap.models.digests import digest
 from dualgap.multinomial.certificate import certify as certify_softmax
 from dualgap.multinomial.problem import MultinomialProblem
 from dualgap.multinomial.run import solve_multinomial
 from dualgap.problem import Problem
 from dualgap.result import Status
-from dualgap.rows import Rows, as_rows
+from dualgap.rows import Rows
 from dualgap.run import solve
 
 if TYPE_CHECKING:

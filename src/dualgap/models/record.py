@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import dualgap
 from dualgap.certificate import Certificate
+from dualgap.intake import as_rows
 from dualgap.losses import LOSSES, Logistic
 from dualgap.losses.chances import chances
 from dualgap.models.digests import DataDigest, digest
@@ -20,7 +21,6 @@ from dualgap.multinomial.problem import MultinomialProblem
 from dualgap.multinomial.run import MultinomialResult
 from dualgap.problem import Problem
 from dualgap.result import Result, Status
-from dualgap.rows import as_rows
 from dualgap.spec import build, full_text
 
 Vector = NDArray[np.float64]

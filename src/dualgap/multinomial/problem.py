@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dualgap.intake import as_rows
 from dualgap.losses import multinomial as softmax_loss
 from dualgap.losses.multinomial import Matrix, Vector
 from dualgap.problem import LARGEST_CURVATURE, as_column, check_length, checked_strength, checked_weights
-from dualgap.rows import Rows, as_rows
+from dualgap.rows import Rows
 
 # A chunk of scores holds about this many values: the temporaries of a formula then stay in the cache.
 CHUNK_VALUES = 1 << 15

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dualgap.certificate import Certificate, Judgement
+from dualgap.intake import as_rows
 from dualgap.interrupts import Interrupt
 from dualgap.loop import Examiner, Limits, Loop
 from dualgap.losses.multinomial import Matrix, Vector
@@ -18,7 +19,6 @@ from dualgap.multinomial.choice import chosen_solver
 from dualgap.multinomial.problem import MultinomialProblem
 from dualgap.progress import watch
 from dualgap.result import Status
-from dualgap.rows import as_rows
 from dualgap.solvers.base import Answer, Solver
 from dualgap.threads import working
 from dualgap.trace import Clock, Record, Trace

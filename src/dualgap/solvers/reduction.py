@@ -13,8 +13,8 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dpotrf, dtrtri
 
+from dualgap.intake import as_rows
 from dualgap.problem import Problem
-from dualgap.rows import as_rows
 from dualgap.solvers.base import Vector
 
 # Eigenvalues below this part of the largest are rounding: the rows do not span those directions.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from dualgap.datasets import for_task, load, split
+from dualgap.intake import as_rows
 from dualgap.problem import Problem, score
-from dualgap.rows import as_rows
 from dualgap.workbench.replication.experiments import Contenders, Experiment, Fact, factors, seeded
 from dualgap.workbench.replication.rules_r0 import (
     ASDCA,

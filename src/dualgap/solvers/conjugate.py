@@ -189,10 +189,12 @@ def conjugate_residuals(
 
 
 def representatives(pressures: Vector, count: int) -> tuple[NDArray[np.intp], Vector]:
-    """About `count` rows drawn systematically in proportion to their pressures, and how much each then counts.
+    """About `count` rows drawn systematically in proportion to their pressures, and how much each then counts; or all rows.
 
     Σ counts_k f(row_k) stands for Σ f(i) where f is proportional to the pressures; no random number is needed.
     """
+    if count >= pressures.size:
+        return np.arange(pressures.size), np.ones(pressures.size)
     heaped = np.cumsum(pressures)
     stride = float(heaped[-1]) / count
     drawn = np.searchsorted(heaped, (np.arange(count) + 0.5) * stride)

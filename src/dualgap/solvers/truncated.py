@@ -12,9 +12,10 @@ from dualgap.solvers.base import Vector
 from dualgap.solvers.path import Iterate, Terms, searched
 from dualgap.solvers.pieces import Piece
 
-# A matrix made from so many rows a column steers the solve, where so many of its size would fit into the data; more rows
-# where a solve took so many products.
-MATRICES, ROWS_A_COLUMN, MANY_PRODUCTS = 50, 8, 10
+# A matrix made from so many rows a column steers the solve, where so many of its size would fit into the data. It steers the
+# next ones too while they take as few products as this; where one took many, the next matrix is made from more rows.
+MATRICES, ROWS_A_COLUMN = 50, 8
+FEW_PRODUCTS, MANY_PRODUCTS, MORE_ROWS = 2, 5, 4
 MOST_PRODUCTS = 500
 
 
@@ -25,6 +26,8 @@ class Truncation(NamedTuple):
     """‖gradient‖ where it began; 0 before the first step."""
     rows: int
     """How many rows steer a solve; 0 for none."""
+    steer: conjugate.Operator | None = None
+    """What steered the last solve, where it still may steer the next."""
 
 
 def begun(problem: Problem) -> Truncation:
@@ -48,15 +51,16 @@ def stepped(piece: Piece, terms: Terms, it: Iterate, going: Truncation, wanted: 
         return it, going
     going = going if going.first else going._replace(first=norm)
     bends = piece.shares * it.bends
-    steer = None
-    if going.rows:
+    steer = going.steer
+    if going.rows and steer is None:
         steer = conjugate.sample_preconditioner(piece.rows, bends, terms.strength, going.rows, terms.intercept)
     target = conjugate.forcing(norm, going.first, wanted)
     found = conjugate.direction(
         piece.rows, bends, terms.strength, gradient, target, MOST_PRODUCTS, terms.intercept, steer
     )
+    going = going._replace(steer=steer if found.products <= FEW_PRODUCTS else None)
     if found.products > MANY_PRODUCTS:
-        going = going._replace(rows=min(2 * going.rows, piece.rows.count))
+        going = going._replace(rows=min(MORE_ROWS * going.rows, piece.rows.count))
     step, shift = (found.step[:-1], float(found.step[-1])) if terms.intercept else (found.step, 0.0)
     slope = float(gradient @ found.step)
     return searched(piece, terms, it, step, shift, slope, found.moves, combine=conjugate.combination), going

@@ -37,10 +37,7 @@ def weighted_gram(rows: Rows, factors: Vector) -> Matrix:
             return np.asarray(small.T @ small) * float(low)
         return _added(rows, lambda part, out: _add_plain(rows, part, out)) * float(low)
     if small is not None and low > 0.0:
-        if rows.dimension <= NARROW:
-            return np.asarray(small.T @ (small * factors[:, None]))
-        scaled = small * np.sqrt(factors)[:, None]
-        return np.asarray(scaled.T @ scaled)
+        return _product(small, factors)
     return _added(rows, lambda part, out: _add_scaled(rows, part, factors, out))
 
 
@@ -83,12 +80,19 @@ def _add_plain(rows: Rows, part: slice, out: Matrix) -> None:
 def _add_scaled(rows: Rows, part: slice, factors: Vector, out: Matrix) -> None:
     size = max(BLOCK_BYTES, BLOCK_ROWS * 8 * rows.dimension)
     for run in rows.runs(part, size):
-        kept = np.flatnonzero(factors[run])
-        if not kept.size:
-            continue
-        roots, block = np.sqrt(factors[run][kept]), rows.block(run)
-        block = (block[kept] if kept.size < block.shape[0] else block) * roots[:, None]
-        out += block.T @ block
+        own, block = factors[run], rows.block(run)
+        if not own.all():
+            kept = np.flatnonzero(own)
+            own, block = own[kept], block[kept]
+        out += _product(block, own)
+
+
+def _product(block: Matrix, factors: Vector) -> Matrix:
+    """Σ c_i x_i x_iᵀ over the rows of a matrix."""
+    if block.shape[1] <= NARROW:
+        return np.asarray(block.T @ (block * factors[:, None]))
+    scaled = block * np.sqrt(factors)[:, None]
+    return np.asarray(scaled.T @ scaled)
 
 
 def _add_sparse(rows: Rows, part: slice, factors: Vector, out: Matrix) -> None:

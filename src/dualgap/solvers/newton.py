@@ -45,7 +45,8 @@ OF_TOL, OF_GAP, OF_SAMPLE = 0.5, 0.02, 0.3
 # Under a smooth loss a sample is left after a step that was to lower its P by half of this part of what its smallness costs:
 # solved any better, its point would fit these rows alone. Or after one that foretold to leave this part of it.
 OF_SMOOTH_SAMPLE, OF_FORETOLD = 3.0, 0.05
-# Truncated steps foretell less than exact ones: their duals are worth a look where a step was to lower P by this part of it.
+# Truncated steps foretell less than exact ones: their duals are worth a look where a step was to lower P by this part of it
+# at most.
 NEAR_TRUNCATED, LEAST_TOL = 0.1, 1e-12
 # Beyond so many columns and rows, a smooth loss finds its steps by products with the Hessian.
 EXACT_SIDE = 300
@@ -211,7 +212,7 @@ def _truncated_step(state: State) -> State:
     wanted = wanted_norm(state.terms.strength, state.primal, state.tol)
     it, going = truncated.stepped(state.piece, state.terms, state.it, state.truncation, wanted)
     parts, base = gap_parts(state.piece, state.terms, it), it
-    if it.decrement <= NEAR_TRUNCATED * state.primal:
+    if it.decrement <= min(NEAR_TRUNCATED, np.cbrt(NEAR * max(state.tol, LEAST_TOL))) * state.primal:
         duals, gap = foretold(state.piece, state.terms, state.it, it)
         parts, base = (0.0, gap), it._replace(duals=duals)
     primal = state.inner.primal(it.scores + it.intercept, it.weights)

@@ -27,7 +27,7 @@ from dualgap.solvers.pieces import Piece
 from dualgap.threads import mapped
 
 # So many rows at least say about how large P is.
-COUNTED = 1 << 13
+COUNTED = 1 << 11
 # A step along a direction is long enough once the slope there is below this part of the slope at its start.
 SLOPE_LEFT = 0.1
 # Trials of a length, and how much longer each may be than the last while the way still leads downhill.

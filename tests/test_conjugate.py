@@ -11,7 +11,9 @@ import reference
 from dualgap.intake import as_rows
 from dualgap.kernels import products
 from dualgap.rows import Rows
-from dualgap.solvers import conjugate
+from dualgap.solvers import conjugate, truncated
+from dualgap.solvers.path import Terms, evaluated
+from dualgap.solvers.pieces import whole
 from dualgap.threads import working
 from examples import FORMS, small_problem
 
@@ -185,3 +187,23 @@ def test_where_nothing_is_curved_the_penalty_alone_is_inverted() -> None:
     found = conjugate.direction(rows, np.zeros(rows.count), 0.5, gradient, 0.0, 1)
     np.testing.assert_allclose(found.step, -gradient / 0.5, rtol=1e-14)
     np.testing.assert_allclose(found.moves, conjugate.scores(rows, found.step), rtol=1e-14)
+
+
+def test_a_matrix_that_steered_well_steers_the_next_solve_and_more_rows_make_the_next_where_it_did_not() -> None:
+    rng = np.random.default_rng(17)
+    X = rng.normal(size=(600, 8))
+    problem = dg.Problem(X, np.sign(X @ rng.normal(size=8) + rng.normal(size=600)), "logistic", 1e-3)
+    piece, terms = whole(problem), Terms(problem.loss, problem.strength, False)
+    start = evaluated(piece, terms, np.zeros(8), 0.0, np.zeros(600), 0.0)
+    # All rows and a loose solve: one product does.
+    _, after = truncated.stepped(piece, terms, start, truncated.Truncation(0.0, 600), 1e3)
+    assert after.steer is not None
+    assert after.rows == 600
+    # Two rows say nothing of eight columns, and a solve to the end takes a product for each.
+    known, before = after.steer, truncated.Truncation(0.0, 2)
+    _, after = truncated.stepped(piece, terms, start, before._replace(first=1e12), 1e-9)
+    assert after.steer is None
+    assert after.rows == 2 * truncated.MORE_ROWS
+    # What is known is used as it is: no matrix of two rows would solve so quickly.
+    _, after = truncated.stepped(piece, terms, start, before._replace(first=1e12, steer=known), 1e-4)
+    assert after.steer is known

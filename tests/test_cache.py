@@ -302,6 +302,27 @@ def test_bytes_are_told_while_they_come(server: OpenML, tmp_path: Path, monkeypa
     assert told[-1] > len(server.pages["/data/v1/download/1502"])
 
 
+def test_folders_that_vanish_while_bytes_are_counted_count_nothing(tmp_path: Path) -> None:
+    (tmp_path / "part").write_bytes(bytes(100))
+    done = threading.Event()
+
+    def come_and_go() -> None:
+        while not done.is_set():
+            inner = tmp_path / "some" / "where"
+            inner.mkdir(parents=True)
+            inner.rmdir()
+            inner.parent.rmdir()
+
+    other = threading.Thread(target=come_and_go)
+    other.start()
+    try:
+        counted = {cache._bytes_in(tmp_path) for _ in range(3000)}
+    finally:
+        done.set()
+        other.join()
+    assert counted == {100}
+
+
 def test_the_command_line_downloads_what_is_named(
     server: OpenML, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -74,9 +74,11 @@ def _watched(folder: Path, tell: Tell | None) -> Iterator[None]:
 
 def _bytes_in(folder: Path) -> int:
     count = 0
-    for path in folder.rglob("*"):
-        try:
-            count += path.stat().st_size if path.is_file() else 0
-        except FileNotFoundError:
-            continue  # moved or removed since it was listed
+    # A folder that is gone when its turn comes is passed over.
+    for place, _, files in os.walk(folder):
+        for file in files:
+            try:
+                count += os.stat(os.path.join(place, file)).st_size
+            except FileNotFoundError:
+                continue  # moved or removed since it was listed
     return count

@@ -217,8 +217,10 @@ def test_empty_rows_are_found_with_and_without_norms() -> None:
         assert "squared_norms" not in rows.__dict__
 
 
-def test_rows_of_finite_lengths_whose_sum_is_not_are_taken() -> None:
-    assert as_rows(np.full((300, 2), 9e152)).count == 300
+@pytest.mark.parametrize("width", [2, 40])
+@pytest.mark.filterwarnings("error")
+def test_rows_of_finite_lengths_whose_sum_is_not_are_taken(width: int) -> None:
+    assert as_rows(np.full((3000, width), 9e152)).count == 3000
     with pytest.raises(ValueError, match="too large to square"):
         as_rows(np.full((3, 2), 1e200))
     with pytest.raises(ValueError, match="NaN or infinity"):

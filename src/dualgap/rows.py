@@ -75,12 +75,11 @@ class Rows:
     @cached_property
     def squared_size(self) -> float:
         """The sum of all squared norms; infinite or no number where a value is."""
-        a = self.arrays
-        if isinstance(a, DenseRows) and self.dimension > FEW_COLUMNS:
-            return float(self.squared_norms.sum())
-        values = a.data if isinstance(a, SparseRows) else a.values.reshape(-1)
+        a, total = self.arrays, 0.0
         with np.errstate(over="ignore", under="ignore"):
-            total = 0.0
+            if isinstance(a, DenseRows) and self.dimension > FEW_COLUMNS:
+                return float(self.squared_norms.sum())
+            values = a.data if isinstance(a, SparseRows) else a.values.reshape(-1)
             for begin in range(0, values.size, BLOCK_VALUES):
                 block = values[begin : begin + BLOCK_VALUES].astype(np.float64, copy=False)
                 even = block[: block.size // LINE_VALUES * LINE_VALUES].reshape(-1, LINE_VALUES)

@@ -179,6 +179,7 @@ def passes(
             i = queue[k]
             label, old = labels[i], duals[i]
             score = dot(rows, i, weights) + intercept
+            # No bound ever holds a dual whose conjugate is curved up to its ends, and asking would cost an exponential.
             if not is_curved(loss) and pressure(loss, score, label, old) < 0.0:
                 sleep[i] = min(2 * sleep[i] + 1, LONGEST_SLEEP)
                 due[i] = number + 1 + sleep[i]

@@ -12,6 +12,7 @@ When γ falls, a step first keeps the rows on the piece of φ_γ they are on: it
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,8 +29,9 @@ from dualgap.threads import mapped
 
 # So many rows at least say about how large P is.
 COUNTED = 1 << 11
-# A step along a direction is long enough once the slope there is below this part of the slope at its start.
-SLOPE_LEFT = 0.1
+# A step along a direction is long enough once the slope there is below this part of the slope at its start; along γ, where
+# every stage begins anew, sooner.
+SLOPE_LEFT, SLOPE_LEFT_ON_PATH = 0.1, 0.2
 # Trials of a length, and how much longer each may be than the last while the way still leads downhill.
 TRIALS, FARTHER = 60, 8.0
 # What a step's foretold duals leave is about the cube of what it was to lower P by, both as parts of P; below so many times
@@ -230,10 +232,11 @@ def newton_solver(piece: Piece, terms: Terms, it: Iterate) -> Solve:
 def searched(
     piece: Piece, terms: Terms, it: Iterate, direction: Vector, shift: float, slope: float, along: Vector | None = None,
     known: tuple[NDArray[Any], Vector] | None = None, combine: Callable[[Rows, Vector], Vector] = Rows.combination,
+    length: float = 1.0,
 ) -> Iterate:  # fmt: skip
     """The iterate at the t > 0 that about minimizes F along a direction, on stored scores; `slope` is that at t = 0.
 
-    `known` are rows whose duals at t = 1 are known already; `combine` makes Xᵀ c.
+    `length` is tried first. `known` are rows whose duals at t = 1 are known already; `combine` makes Xᵀ c.
     """
     if along is None:
         along = piece.rows.scores(direction)
@@ -243,7 +246,8 @@ def searched(
     first = strength * float(it.weights @ direction) - float(piece.pull @ direction) - piece.pull_intercept * shift
     second = strength * float(direction @ direction)
     weighted = piece.shares * along
-    low, high, t, before = 0.0, np.inf, 1.0, np.inf
+    low, high, t, before, last = 0.0, np.inf, length, np.inf, (0.0, slope)
+    enough = (SLOPE_LEFT_ON_PATH if it.gamma else SLOPE_LEFT) * abs(slope)
     curved = np.flatnonzero(it.bends) if it.gamma and known is None else None
     has_tube = curved is not None and terms.has_tube
     for _ in range(TRIALS):
@@ -251,13 +255,14 @@ def searched(
         if curved is not None:
             _carry(terms, piece, it, t, along, curved, duals, bends, has_tube)
         here = first + t * second - float(weighted @ duals)
-        if abs(here) <= SLOPE_LEFT * abs(slope):
+        if abs(here) <= enough:
             break
         low, high = (t, high) if here < 0.0 else (low, t)
         bend = second + float((weighted * along) @ bends)
-        proposal = t - here / bend if bend > 0.0 else np.nan
+        proposal = _zero(t, here, bend, None if it.gamma else last) if bend > 0.0 else np.nan
+        last = (t, here)
         if not np.isfinite(high):
-            proposal = min(proposal, FARTHER * t) if proposal > 2.0 * t else 2.0 * t
+            proposal = min(proposal, FARTHER * t) if proposal > t else 2.0 * t
         elif abs(here) > 0.5 * before or not low < proposal < high:
             proposal = 0.5 * (low + high)
         if not low < proposal < high:
@@ -268,6 +273,19 @@ def searched(
     scores = it.scores + t * (along - shift if shift else along)
     weights, intercept = it.weights + t * direction, it.intercept + t * shift
     return _closed(piece, terms, weights, intercept, it.gamma, scores, duals, bends, combine, -slope)
+
+
+def _zero(t: float, here: float, bend: float, other: tuple[float, float] | None) -> float:
+    """Where the slope along a direction is about zero, from slope and bend at t.
+
+    On a line, or on a parabola through the slope at another place too, where no kink may lie between.
+    """
+    if other is None:
+        return t - here / bend
+    away = other[0] - t
+    bending = ((other[1] - here) / away - bend) / away
+    # Where the parabola never comes to zero, twice as far as the line says.
+    return t - 2.0 * here / (bend + sqrt(max(bend * bend - 4.0 * bending * here, 0.0)))
 
 
 def _carry(

@@ -12,6 +12,8 @@ from dualgap.threads import mapped
 
 # The third derivative corrects a step where it shortens its slope by at most this part, or lengthens it by this.
 SHORTENED, LENGTHENED = 0.3, 1.0
+# From where no row has a third derivative, as at w = 0, bends only fall: a step is too short, mostly by half.
+FROM_ZERO = 2.0
 # A step is taken at its word where the gap it foretells is at most this part of what is wanted; less where the third
 # derivative alone says how large that gap is.
 PLAIN, BENT = 0.15, 0.8
@@ -26,8 +28,10 @@ def smooth_step(piece: Piece, terms: Terms, it: Iterate, tol: float = 0.0, most:
     direction, shift = solve(it.gradient, it.gradient_intercept)
     slope = float(it.gradient @ direction) + it.gradient_intercept * shift
     jerk = terms.loss.jerk(it.duals, it.bends, piece.labels)
-    if jerk is None or not jerk.any():
+    if jerk is None:
         return searched(piece, terms, it, direction, shift, slope)
+    if not jerk.any():
+        return searched(piece, terms, it, direction, shift, slope, length=FROM_ZERO)
     if slope * slope > tol * most * most:
         along, bent = _bends_along(piece, direction, shift, jerk)
     else:

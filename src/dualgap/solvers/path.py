@@ -29,9 +29,9 @@ from dualgap.threads import mapped
 
 # So many rows at least say about how large P is.
 COUNTED = 1 << 11
-# A step along a direction is long enough once the slope there is below this part of the slope at its start; along γ, where
-# every stage begins anew, sooner.
-SLOPE_LEFT, SLOPE_LEFT_ON_PATH = 0.1, 0.2
+# A step along a direction is long enough once the slope there is below this part of the slope at its start; sooner where
+# the direction is a rough one, as along γ, or of a solve that was cut short.
+SLOPE_LEFT, ROUGHLY = 0.1, 0.2
 # Trials of a length, and how much longer each may be than the last while the way still leads downhill.
 TRIALS, FARTHER = 60, 8.0
 # What a step's foretold duals leave is about the cube of what it was to lower P by, both as parts of P; below so many times
@@ -232,7 +232,7 @@ def newton_solver(piece: Piece, terms: Terms, it: Iterate) -> Solve:
 def searched(
     piece: Piece, terms: Terms, it: Iterate, direction: Vector, shift: float, slope: float, along: Vector | None = None,
     known: tuple[NDArray[Any], Vector] | None = None, combine: Callable[[Rows, Vector], Vector] = Rows.combination,
-    length: float = 1.0,
+    length: float = 1.0, is_rough: bool = False,
 ) -> Iterate:  # fmt: skip
     """The iterate at the t > 0 that about minimizes F along a direction, on stored scores; `slope` is that at t = 0.
 
@@ -247,7 +247,7 @@ def searched(
     second = strength * float(direction @ direction)
     weighted = piece.shares * along
     low, high, t, before, last = 0.0, np.inf, length, np.inf, (0.0, slope)
-    enough = (SLOPE_LEFT_ON_PATH if it.gamma else SLOPE_LEFT) * abs(slope)
+    enough = (ROUGHLY if it.gamma or is_rough else SLOPE_LEFT) * abs(slope)
     curved = np.flatnonzero(it.bends) if it.gamma and known is None else None
     has_tube = curved is not None and terms.has_tube
     for _ in range(TRIALS):

@@ -16,7 +16,7 @@ SHORTENED, LENGTHENED = 0.3, 1.0
 FROM_ZERO = 2.0
 # A step is taken at its word where the gap it foretells is at most this part of what is wanted; less where the third
 # derivative alone says how large that gap is.
-PLAIN, BENT = 0.15, 0.8
+PLAIN, BENT = 0.15, 0.7
 
 
 def smooth_step(piece: Piece, terms: Terms, it: Iterate, tol: float = 0.0, most: float = 0.0) -> Iterate:

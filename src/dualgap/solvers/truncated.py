@@ -63,4 +63,5 @@ def stepped(piece: Piece, terms: Terms, it: Iterate, going: Truncation, wanted: 
         going = going._replace(rows=min(MORE_ROWS * going.rows, piece.rows.count))
     step, shift = (found.step[:-1], float(found.step[-1])) if terms.intercept else (found.step, 0.0)
     slope = float(gradient @ found.step)
-    return searched(piece, terms, it, step, shift, slope, found.moves, combine=conjugate.combination), going
+    it = searched(piece, terms, it, step, shift, slope, found.moves, combine=conjugate.combination, is_rough=True)
+    return it, going

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from itertools import pairwise
+from queue import SimpleQueue
+from threading import Lock, Thread
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,7 +21,52 @@ from threadpoolctl import ThreadpoolController
 Piece = TypeVar("Piece")
 Out = TypeVar("Out")
 
-_pool: ContextVar[ThreadPoolExecutor | None] = ContextVar("dualgap_threads", default=None)
+
+class Task:
+    """Work that a helper may begin, and whoever gave it may take back while none has."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self.work: Callable[[], None] | None = work
+        self.error: BaseException | None = None
+        self.taken, self.busy = Lock(), Lock()
+        self.busy.acquire()
+
+    def run(self) -> None:
+        if not self.taken.acquire(blocking=False) or self.work is None:
+            return
+        try:
+            self.work()
+        except BaseException as error:
+            self.error = error  # it is raised where the task is closed
+        finally:
+            self.work = None
+            self.busy.release()
+
+    def close(self) -> None:
+        """Wait for a helper that has begun; one that is busy elsewhere is not waited for."""
+        if self.taken.acquire(blocking=False):
+            self.work = None
+            return
+        self.busy.acquire()
+        if self.error is not None:
+            raise self.error
+
+
+class Helpers:
+    """Threads that wait for tasks. An executor's futures would take as long as a small step to come and go."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.tasks: SimpleQueue[Task] = SimpleQueue()
+        for number in range(count):
+            Thread(target=self._serve, name=f"dualgap_{number}", daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            self.tasks.get().run()
+
+
+_pool: ContextVar[Helpers | None] = ContextVar("dualgap_threads", default=None)
 
 
 @cache
@@ -39,9 +85,9 @@ def count_of(n_jobs: int | None) -> int:
 
 
 @cache
-def _helpers(count: int, process: int) -> ThreadPoolExecutor:
+def _helpers(count: int, process: int) -> Helpers:
     """Threads that wait for work between runs, because starting them takes as long as a small step; each process has its own."""
-    return ThreadPoolExecutor(count, thread_name_prefix="dualgap")
+    return Helpers(count)
 
 
 @contextmanager
@@ -63,7 +109,7 @@ def working(n_jobs: int | None) -> Iterator[None]:
 def working_now() -> int:
     """How many threads `mapped` uses here."""
     pool = _pool.get()
-    return 1 if pool is None else 1 + pool._max_workers
+    return 1 if pool is None else 1 + pool.count
 
 
 def runs(count: int, pieces: int) -> list[slice]:
@@ -80,7 +126,6 @@ def mapped(function: Callable[[Piece], Out], pieces: Sequence[Piece]) -> Iterato
     results: list[Any] = [None] * len(pieces)
     # One task for each thread, which takes the next piece when it is done with one: a task for each piece costs too much.
     waiting = iter(range(len(pieces)))
-
     said = np.geterr()
 
     def work() -> None:
@@ -89,14 +134,14 @@ def mapped(function: Callable[[Piece], Out], pieces: Sequence[Piece]) -> Iterato
             for number in waiting:
                 results[number] = function(pieces[number])
 
-    tasks = [pool.submit(work) for _ in range(min(pool._max_workers, len(pieces) - 1))]
+    tasks = [Task(work) for _ in range(min(pool.count, len(pieces) - 1))]
+    for task in tasks:
+        pool.tasks.put(task)
     token = _pool.set(None)
     try:
         work()
     finally:
         _pool.reset(token)
-        # A helper that is busy elsewhere is not waited for: there is nothing left for it here.
         for task in tasks:
-            if not task.cancel():
-                task.result()
+            task.close()
     return iter(results)

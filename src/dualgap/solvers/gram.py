@@ -15,11 +15,11 @@ from dualgap.threads import mapped, runs
 BLOCK_BYTES, BLOCK_ROWS = 1 << 20, 256
 # Threads share the work where it is more than this many products, of dense rows or of sparse ones; each part brings a
 # matrix, so they are few.
-DENSE_PRODUCTS, SPARSE_PRODUCTS, MOST_PARTS = 1 << 22, 1 << 20, 8
+DENSE_PRODUCTS, SPARSE_PRODUCTS, MOST_PARTS = 5 << 20, 1 << 20, 8
 # Up to so many columns BLAS is quicker to multiply two matrices than one with itself.
 NARROW = 32
 # Scaling a value costs as much as so many products with it.
-SCALING = 8
+SCALING = 44
 
 Matrix = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ def weighted_gram(rows: Rows, factors: Vector) -> Matrix:
         return _added(rows, lambda part, out: _add_plain(rows, part, out)) * float(low)
     if small is not None and low > 0.0:
         return _product(small, factors)
-    return _added(rows, lambda part, out: _add_scaled(rows, part, factors, out))
+    return _added(rows, lambda part, out: _add_scaled(rows, part, factors, out, has_zeros=not low > 0.0))
 
 
 def compile_for(rows: Rows, nothing: Vector) -> None:
@@ -53,7 +53,8 @@ def _parts(rows: Rows) -> list[slice]:
     else:
         worth = rows.stored * (rows.dimension + SCALING) // DENSE_PRODUCTS
     pieces = min(max(1, worth), MOST_PARTS, rows.count)
-    return runs(rows.count, pieces)
+    # A power of two: three parts keep two threads waiting for one.
+    return runs(rows.count, 1 << (pieces.bit_length() - 1))
 
 
 def _added(rows: Rows, add: Any) -> Matrix:
@@ -77,11 +78,11 @@ def _add_plain(rows: Rows, part: slice, out: Matrix) -> None:
         out += block.T @ block
 
 
-def _add_scaled(rows: Rows, part: slice, factors: Vector, out: Matrix) -> None:
+def _add_scaled(rows: Rows, part: slice, factors: Vector, out: Matrix, has_zeros: bool) -> None:
     size = max(BLOCK_BYTES, BLOCK_ROWS * 8 * rows.dimension)
     for run in rows.runs(part, size):
         own, block = factors[run], rows.block(run)
-        if not own.all():
+        if has_zeros and not own.all():
             kept = np.flatnonzero(own)
             own, block = own[kept], block[kept]
         out += _product(block, own)

@@ -109,3 +109,14 @@ def test_a_smooth_loss_on_few_long_rows_is_certified_in_the_columns_of_the_probl
     # In as many columns as rows the gap closes long before it does in the problem's own, where the judge looks.
     result = dg.solve(fit, "newton", tol=1e-8, max_epochs=200, record_every=float("inf"))
     assert result.status is dg.Status.CERTIFIED
+
+
+@pytest.mark.parametrize("strength", [1e-5, 1e-7])
+@pytest.mark.parametrize("noise", [1e-5, 1e-3, 1e-2])
+def test_squares_on_few_long_rows_of_which_two_nearly_agree_are_certified(noise: float, strength: float) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 186)) * 10.0 ** rng.uniform(-2.0, 2.0, size=186)
+    X[-1] = X[0] + noise * rng.normal(size=186)
+    y = X[:, 0] + 0.3 * rng.normal(size=20)
+    result = dg.solve(dg.Problem(X, y, "squared", strength), "newton", tol=1e-7, max_epochs=30)
+    assert result.status is dg.Status.CERTIFIED

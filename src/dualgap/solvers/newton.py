@@ -224,7 +224,7 @@ def _step(problem: Problem, state: State) -> State:
     if state.truncation is not None:
         return _truncated_step(state)
     if isinstance(state.terms.loss, Squared):
-        return _solved_step(state)
+        return _solved_step(problem, state)
     gamma, fall, stage = state.it.gamma, state.fall, state.stage
     of_rows, of_gradient = state.parts
     if gamma and of_gradient <= SETTLED * of_rows:
@@ -296,8 +296,11 @@ def _seen(state: State) -> Iterate:
     return arrived(state.piece, state.terms, it.weights, it.intercept, it.gamma)
 
 
-def _solved_step(state: State) -> State:
+def _solved_step(problem: Problem, state: State) -> State:
     """The squared loss: one solve is the answer, and the judge will look at it; further ones mend what rounding left."""
+    if state.is_unseen and state.back is not None:
+        # In fewer columns nothing is left to mend; the problem's own still show what the way back cost.
+        state = _anchored(problem, state, state.back)
     it = _seen(state)
     direction, shift = newton_direction(state.piece, state.terms, it)
     it = it._replace(weights=it.weights + direction, intercept=it.intercept + shift)

@@ -20,7 +20,7 @@ from dualgap.solvers.base import Vector
 # Eigenvalues below this part of the largest are rounding: the rows do not span those directions.
 SMALLEST_EIGENVALUE = 1e-14
 # With a smaller pivot, beside the largest, L is not trusted.
-SMALLEST_PIVOT = 1e-4
+SMALLEST_PIVOT = 1e-6
 
 
 class Anchor(NamedTuple):

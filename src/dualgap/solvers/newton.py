@@ -48,6 +48,8 @@ OF_SMOOTH_SAMPLE, OF_FORETOLD = 3.0, 0.05
 # Truncated steps foretell less than exact ones: their duals are worth a look where a step was to lower P by this part of it
 # at most.
 NEAR_TRUNCATED, LEAST_TOL = 0.1, 1e-12
+# After an exact step they are where the point's own leave a gap of at most so many times what is wanted.
+BETTER = 30.0
 # Beyond so many columns and rows, a smooth loss finds its steps by products with the Hessian.
 EXACT_SIDE = 300
 # Bytes that no machine lacks, so that small problems need not ask.
@@ -270,12 +272,12 @@ def _smooth_step(state: State) -> State:
 def _proved(state: State, before: Iterate, it: Iterate) -> State:
     """The state after a step on all rows under a smooth loss, with the duals it foretold where they may be better."""
     piece, terms = state.piece, state.terms
-    base, gap, primal = it, sum(gap_parts(piece, terms, it)), about_primal(piece, terms, it)
-    if it.decrement <= np.cbrt(NEAR * max(state.tol, LEAST_TOL)) * primal:
+    gap, primal, duals = sum(gap_parts(piece, terms, it)), about_primal(piece, terms, it), it.duals
+    wanted = max(state.tol, LEAST_TOL) * primal
+    if wanted < gap <= BETTER * wanted:
         duals, gap = foretold(piece, terms, before, it)
-        it = it._replace(foretold=None)
-        base = it._replace(duals=duals)
-    return state._replace(it=it, parts=(0.0, gap), base=base, gap=gap, primal=primal)
+    it = it._replace(foretold=None)
+    return state._replace(it=it, parts=(0.0, gap), base=it._replace(duals=duals), gap=gap, primal=primal)
 
 
 def _smallness(piece: Piece) -> float:

@@ -51,7 +51,9 @@ def smooth_step(piece: Piece, terms: Terms, it: Iterate, tol: float = 0.0, most:
     if mend_shift:
         along += mend_shift
     direction, shift, slope = direction + mend, shift + mend_shift, slope + of_mend
-    left = _foretold_bent(piece, terms, it, along, jerk, is_near=-slope <= np.cbrt(NEAR * tol) * most)
+    if -slope > np.cbrt(NEAR * tol) * most:
+        return searched(piece, terms, it, direction, shift, slope, along)
+    left = _foretold_bent(piece, terms, it, along, jerk)
     if left < np.inf and left <= BENT * tol * about_primal(piece, terms, it):
         return _proving(it, direction, shift, slope, jerk, left)
     return searched(piece, terms, it, direction, shift, slope, along)._replace(foretold=jerk)
@@ -98,15 +100,12 @@ def _foretold(piece: Piece, terms: Terms, it: Iterate, along: Vector, jerk: Vect
     return duals, sum(mapped(left, chunks(jerk.size)))
 
 
-def _foretold_bent(piece: Piece, terms: Terms, it: Iterate, along: Vector, jerk: Vector, is_near: bool) -> float:
-    """In place: jerk, ½ φ‴ along² of the plain step, becomes the duals that a bent one foretells. About the gap they leave.
-
-    That is looked at where the step is near its end, and infinite elsewhere.
-    """
+def _foretold_bent(piece: Piece, terms: Terms, it: Iterate, along: Vector, jerk: Vector) -> float:
+    """In place: jerk, ½ φ‴ along² of the plain step, becomes the duals that a bent one foretells. About the gap they leave."""
 
     def left(c: slice) -> float:
         jerk[c] = it.duals[c] - it.bends[c] * along[c] - jerk[c]
-        if not is_near or not _are_inside(piece, terms, jerk[c], c):
+        if not _are_inside(piece, terms, jerk[c], c):
             return np.inf
         own, bends = terms.loss.slopes(it.scores[c] + it.intercept + along[c], piece.labels[c])
         return _gap(piece, jerk[c] - own, bends, c)

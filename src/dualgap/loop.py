@@ -6,7 +6,7 @@ import itertools
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import floor
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -204,7 +204,7 @@ class Loop:
             else:
                 picked = False
             slice_ = steps[at * batch : stop * batch]
-            with self.clock.running():
+            with self.clock:
                 self.state = self.solver.advance(self.problem, self.state, slice_)
                 if stop == total:
                     self.state = self.solver.end_epoch(self.problem, self.state)
@@ -235,7 +235,7 @@ class Loop:
             due.append(self.next_record_at() - self.touched)
         if self.solver.output != "last" and not self.collecting:
             due.append(self.collect_from() - self.touched)
-        return max(1, int(np.ceil(min(due) / batch - 1e-9)))
+        return max(1, ceil(min(due) / batch - 1e-9))
 
     def slice_examples(self) -> float:
         if self.clock.seconds < 0.01:

@@ -70,9 +70,9 @@ _pool: ContextVar[Helpers | None] = ContextVar("dualgap_threads", default=None)
 
 
 @cache
-def _libraries() -> Any:
+def _libraries() -> list[Any]:
     """The BLAS libraries of this process; looking for them takes milliseconds, so it is done once."""
-    return ThreadpoolController().select(user_api="blas")
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
 def count_of(n_jobs: int | None) -> int:
@@ -94,16 +94,18 @@ def _helpers(count: int, process: int) -> Helpers:
 def working(n_jobs: int | None) -> Iterator[None]:
     """Within, `mapped` spreads its pieces over so many threads, and BLAS uses one in each."""
     count = count_of(n_jobs)
-    with _libraries().limit(limits=1):
-        if count == 1:
-            yield
-            return
-        # The thread that asks works too.
-        token = _pool.set(_helpers(count - 1, os.getpid()))
-        try:
-            yield
-        finally:
+    before = [(library, library.get_num_threads()) for library in _libraries()]
+    # The thread that asks works too.
+    token = None if count == 1 else _pool.set(_helpers(count - 1, os.getpid()))
+    try:
+        for library, _ in before:
+            library.set_num_threads(1)
+        yield
+    finally:
+        if token is not None:
             _pool.reset(token)
+        for library, threads in before:
+            library.set_num_threads(threads)
 
 
 def working_now() -> int:

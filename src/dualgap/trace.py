@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 
 class Clock:
-    """Wall and CPU seconds spent inside `with clock.running():`."""
+    """Wall and CPU seconds spent inside `with clock:`."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
         self.cpu_seconds = 0.0
         self._created = time.perf_counter()
+        self._entered = (0.0, 0.0)
 
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        wall, cpu = time.perf_counter(), time.process_time()
-        try:
-            yield
-        finally:
-            self.seconds += time.perf_counter() - wall
-            self.cpu_seconds += time.process_time() - cpu
+    def __enter__(self) -> None:
+        self._entered = time.perf_counter(), time.process_time()
+
+    def __exit__(self, *_: object) -> None:
+        wall, cpu = self._entered
+        self.seconds += time.perf_counter() - wall
+        self.cpu_seconds += time.process_time() - cpu
 
     def elapsed(self) -> float:
         """Wall seconds since the clock was made, updates or not."""

@@ -160,9 +160,10 @@ def _slopes(
 
 def about_primal(piece: Piece, terms: Terms, it: Iterate) -> float:
     """P on the rows of a sample, or on all; of many rows some stand for all, because a step is no judge."""
-    some = slice(None, None, max(1, it.scores.size // COUNTED))
-    values, shares = terms.loss.value(it.scores[some] + it.intercept, piece.labels[some]), piece.shares[some]
-    counted = float(shares.sum())
+    stride = max(1, it.scores.size // COUNTED)
+    some = slice(None, None, stride)
+    values = terms.loss.value(it.scores[some] + it.intercept, piece.labels[some])
+    counted = float(piece.shares[some].sum()) if stride > 1 else 1.0
     return piece.mean(values, some) / (counted or 1.0) + 0.5 * terms.strength * float(it.weights @ it.weights)
 
 
@@ -213,7 +214,7 @@ def newton_solver(piece: Piece, terms: Terms, it: Iterate) -> Solve:
     """What makes a step of a gradient and its part at the intercept, which is one more column that nothing penalizes."""
     factors = piece.shares * it.bends
     hessian = weighted_gram(piece.rows, factors)
-    np.einsum("ii->i", hessian)[:] += terms.strength
+    diagonal(hessian)[:] += terms.strength
     total = float(factors.sum()) if terms.intercept else 0.0
     if total == 0.0:
         # Without a curved row nothing says how far b should go, but its slope says where.
@@ -324,9 +325,14 @@ def solved(matrix: NDArray[Any], right: Vector) -> Vector:
     return factored(matrix)(right)
 
 
+def diagonal(matrix: NDArray[Any]) -> Vector:
+    """The numbers on the diagonal of a matrix, which can be written to."""
+    return matrix.ravel(order="K")[:: matrix.shape[0] + 1]
+
+
 def factored(matrix: NDArray[Any]) -> Callable[[Vector], Vector]:
     """Multiplication by the inverse of a positive definite matrix, scaled to unit diagonal; jitter where rounding spoils that."""
-    scale = 1.0 / np.sqrt(np.maximum(np.einsum("ii->i", matrix), TINY))
+    scale = 1.0 / np.sqrt(np.maximum(diagonal(matrix), TINY))
     matrix = matrix * scale
     matrix *= scale[:, None]
     jitter = 0.0
@@ -335,5 +341,5 @@ def factored(matrix: NDArray[Any]) -> Callable[[Vector], Vector]:
         if not failed:
             return lambda right: np.asarray(scale * dpotrs(factor, scale * right, lower=1)[0])
         more = max(10.0 * jitter, 1e-15)
-        np.einsum("ii->i", matrix)[:] += more - jitter
+        diagonal(matrix)[:] += more - jitter
         jitter = more

@@ -30,7 +30,7 @@ def smooth_step(piece: Piece, terms: Terms, it: Iterate, tol: float = 0.0, most:
     jerk = terms.loss.jerk(it.duals, it.bends, piece.labels)
     if jerk is None:
         return searched(piece, terms, it, direction, shift, slope)
-    if not jerk.any():
+    if it.decrement == np.inf and not jerk.any():
         return searched(piece, terms, it, direction, shift, slope, length=FROM_ZERO)
     if slope * slope > tol * most * most:
         along, bent = _bends_along(piece, direction, shift, jerk)

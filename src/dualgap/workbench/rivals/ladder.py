@@ -70,7 +70,7 @@ class Ladder:
         for tolerance in self.rival.tolerances():
             clock = Clock()
             try:
-                with clock.running():
+                with clock:
                     fit, converged = self._fit(tolerance, seed, iterations)
                 judged = _judged(self.task.problem, fit)
             except Exception as error:

@@ -28,8 +28,7 @@ GRAM_PARTS, GRAM_COLUMNS = 4, 512
 # Dense float64 rows of at most so many values are multiplied as they are: the call costs more than the product.
 PLAIN_VALUES = 1 << 19
 # Values are squared in lines of so many: BLAS takes threads of its own to longer ones, which stay in the way for a while.
-# Dense rows of more than so many columns are squared as quickly one by one.
-LINE_VALUES, FEW_COLUMNS = 1 << 13, 16
+LINE_VALUES = 1 << 13
 # Rows longer than this are squared quicker by a dot product each; sparse ones of up to so many columns are mostly short, and
 # summed quicker by a product. The choice must not hang on which rows come together.
 SHORT, NARROW = 64, 4096
@@ -77,8 +76,6 @@ class Rows:
         """The sum of all squared norms; infinite or no number where a value is."""
         a, total = self.arrays, 0.0
         with np.errstate(over="ignore", under="ignore"):
-            if isinstance(a, DenseRows) and self.dimension > FEW_COLUMNS:
-                return float(self.squared_norms.sum())
             values = a.data if isinstance(a, SparseRows) else a.values.reshape(-1)
             for begin in range(0, values.size, BLOCK_VALUES):
                 block = values[begin : begin + BLOCK_VALUES].astype(np.float64, copy=False)

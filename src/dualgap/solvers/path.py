@@ -12,7 +12,6 @@ When γ falls, a step first keeps the rows on the piece of φ_γ they are on: it
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +23,7 @@ from dualgap.problem import chunks
 from dualgap.rows import Rows
 from dualgap.solvers.base import Vector
 from dualgap.solvers.gram import weighted_gram
+from dualgap.solvers.length import Search
 from dualgap.solvers.pieces import Piece
 from dualgap.threads import mapped
 
@@ -32,8 +32,7 @@ COUNTED = 1 << 11
 # A step along a direction is long enough once the slope there is below this part of the slope at its start; sooner where
 # the direction is a rough one, as along γ, or of a solve that was cut short.
 SLOPE_LEFT, ROUGHLY = 0.1, 0.2
-# Trials of a length, and how much longer each may be than the last while the way still leads downhill.
-TRIALS, FARTHER = 60, 8.0
+TRIALS = 60
 # What a step's foretold duals leave is about the cube of what it was to lower P by, both as parts of P; below so many times
 # tol they are worth a look.
 NEAR = 30.0
@@ -247,7 +246,7 @@ def searched(
     first = strength * float(it.weights @ direction) - float(piece.pull @ direction) - piece.pull_intercept * shift
     second = strength * float(direction @ direction)
     weighted = piece.shares * along
-    low, high, t, before, last = 0.0, np.inf, length, np.inf, (0.0, slope)
+    t, search = length, Search(slope, is_smooth=not it.gamma)
     enough = (ROUGHLY if it.gamma or is_rough else SLOPE_LEFT) * abs(slope)
     curved = np.flatnonzero(it.bends) if it.gamma and known is None else None
     has_tube = curved is not None and terms.has_tube
@@ -258,35 +257,15 @@ def searched(
         here = first + t * second - float(weighted @ duals)
         if abs(here) <= enough:
             break
-        low, high = (t, high) if here < 0.0 else (low, t)
-        bend = second + float((weighted * along) @ bends)
-        proposal = _zero(t, here, bend, None if it.gamma else last) if bend > 0.0 else np.nan
-        last = (t, here)
-        if not np.isfinite(high):
-            proposal = min(proposal, FARTHER * t) if proposal > t else 2.0 * t
-        elif abs(here) > 0.5 * before or not low < proposal < high:
-            proposal = 0.5 * (low + high)
-        if not low < proposal < high:
+        following = search.after(t, here, second + float((weighted * along) @ bends))
+        if following is None:
             break
-        before, t = abs(here), float(proposal)
+        t = following
     if known is not None and t == 1.0:
         duals[known[0]] = known[1]
     scores = it.scores + t * (along - shift if shift else along)
     weights, intercept = it.weights + t * direction, it.intercept + t * shift
     return _closed(piece, terms, weights, intercept, it.gamma, scores, duals, bends, combine, -slope)
-
-
-def _zero(t: float, here: float, bend: float, other: tuple[float, float] | None) -> float:
-    """Where the slope along a direction is about zero, from slope and bend at t.
-
-    On a line, or on a parabola through the slope at another place too, where no kink may lie between.
-    """
-    if other is None:
-        return t - here / bend
-    away = other[0] - t
-    bending = ((other[1] - here) / away - bend) / away
-    # Where the parabola never comes to zero, twice as far as the line says.
-    return t - 2.0 * here / (bend + sqrt(max(bend * bend - 4.0 * bending * here, 0.0)))
 
 
 def _carry(

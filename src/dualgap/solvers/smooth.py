@@ -51,7 +51,7 @@ def smooth_step(piece: Piece, terms: Terms, it: Iterate, tol: float = 0.0, most:
     if mend_shift:
         along += mend_shift
     direction, shift, slope = direction + mend, shift + mend_shift, slope + of_mend
-    if -slope > np.cbrt(NEAR * tol) * most:
+    if tol and -slope > np.cbrt(NEAR * tol) * most:
         return searched(piece, terms, it, direction, shift, slope, along)
     left = _foretold_bent(piece, terms, it, along, jerk)
     if left < np.inf and left <= BENT * tol * about_primal(piece, terms, it):

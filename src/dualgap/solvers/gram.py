@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dgemm
 
 from dualgap.rows import Rows
 from dualgap.solvers.base import Vector
@@ -16,8 +17,8 @@ BLOCK_BYTES, BLOCK_ROWS = 1 << 20, 256
 # Threads share the work where it is more than this many products, of dense rows or of sparse ones; each part brings a
 # matrix, so they are few.
 DENSE_PRODUCTS, SPARSE_PRODUCTS, MOST_PARTS = 5 << 20, 1 << 20, 8
-# Up to so many columns BLAS is quicker to multiply two matrices than one with itself.
-NARROW = 32
+# Up to so many columns BLAS is quicker to multiply two matrices than one with itself, with so many bytes of rows at a time.
+NARROW, NARROW_BYTES = 32, 1 << 19
 # Scaling a value costs as much as so many products with it.
 SCALING = 44
 
@@ -29,12 +30,12 @@ def weighted_gram(rows: Rows, factors: Vector) -> Matrix:
     if rows.is_sparse:
         return _mirrored(_added(rows, lambda part, out: _add_sparse(rows, part, factors, out)))
     # On small data the calls of the other branches cost more than the product.
-    small = rows.plain if 8 * rows.stored <= BLOCK_BYTES else None
+    small = rows.plain if 8 * rows.stored <= (NARROW_BYTES if rows.dimension <= NARROW else BLOCK_BYTES) else None
     low, high = factors.min(), factors.max()
     if low == high:
         # All rows count alike, as with the squared loss: nothing needs scaling, and float64 rows no copy.
         if small is not None:
-            return np.asarray(small.T @ small) * float(low)
+            return _square(small) * float(low)
         return _added(rows, lambda part, out: _add_plain(rows, part, out)) * float(low)
     if small is not None and low > 0.0:
         return _product(small, factors)
@@ -72,20 +73,40 @@ def _added(rows: Rows, add: Any) -> Matrix:
     return total
 
 
+def _is_alone(rows: Rows, part: slice) -> bool:
+    """Whether no other thread works on other rows: two would wait for the interpreter after every short call."""
+    return len(range(part.start, part.stop)) == rows.count
+
+
 def _add_plain(rows: Rows, part: slice, out: Matrix) -> None:
     for run in rows.ready(part):
         block = rows.block(run)
-        out += block.T @ block
+        out += _square(block) if _is_alone(rows, part) else block.T @ block
 
 
 def _add_scaled(rows: Rows, part: slice, factors: Vector, out: Matrix, has_zeros: bool) -> None:
     size = max(BLOCK_BYTES, BLOCK_ROWS * 8 * rows.dimension)
+    if rows.dimension <= NARROW and _is_alone(rows, part):
+        size = NARROW_BYTES
     for run in rows.runs(part, size):
         own, block = factors[run], rows.block(run)
         if has_zeros and not own.all():
             kept = np.flatnonzero(own)
             own, block = own[kept], block[kept]
         out += _product(block, own)
+
+
+def _square(block: Matrix) -> Matrix:
+    """Σ x_i x_iᵀ over the rows of a matrix."""
+    columns = block.shape[1]
+    if columns > NARROW:
+        return np.asarray(block.T @ block)
+    height, total = NARROW_BYTES // (8 * columns), np.zeros((columns, columns), order="F")
+    for begin in range(0, block.shape[0], height):
+        # NumPy would see a matrix times itself and call the slower one.
+        run = block[begin : begin + height].T
+        total = dgemm(1.0, run, run, beta=1.0, c=total, trans_b=1, overwrite_c=1)
+    return np.asarray(total)
 
 
 def _product(block: Matrix, factors: Vector) -> Matrix:

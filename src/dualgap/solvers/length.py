@@ -12,6 +12,7 @@ class Search:
     """Between which lengths the slope passes zero, as far as it is known; each look at slope and bend says where to look next."""
 
     def __init__(self, slope: float, is_smooth: bool) -> None:
+        """`slope` is that at 0; `is_smooth` says that it has no corners."""
         self.low, self.at_low = 0.0, slope
         self.high, self.at_high = inf, inf
         self.last = (0.0, slope)

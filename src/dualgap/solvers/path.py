@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from dualgap.losses import Loss
+from dualgap.losses.base import QuadraticFamily
 from dualgap.problem import chunks
 from dualgap.rows import Rows
 from dualgap.solvers.base import Vector
@@ -246,7 +247,7 @@ def searched(
     first = strength * float(it.weights @ direction) - float(piece.pull @ direction) - piece.pull_intercept * shift
     second = strength * float(direction @ direction)
     weighted = piece.shares * along
-    t, search = length, Search(slope, is_smooth=not it.gamma)
+    t, search = length, Search(slope, is_smooth=not isinstance(loss, QuadraticFamily))
     enough = (ROUGHLY if it.gamma or is_rough else SLOPE_LEFT) * abs(slope)
     curved = np.flatnonzero(it.bends) if it.gamma and known is None else None
     has_tube = curved is not None and terms.has_tube

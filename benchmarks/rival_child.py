@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import random
 import statistics
 import sys
 import time
@@ -215,6 +216,8 @@ def duel(job: dict[str, Any], tell: Tell) -> None:
     for goal, known in zip(job["goals"], job["known"], strict=True):
         own = {OURS: Timed(lambda goal=goal: bench.proved("auto", goal))}
         bench.ready_ours(["auto"], goal)
+        # A single method need not go on long after `auto` has arrived.
+        limit = 2.0 * own[OURS].fit()[0] + 0.2
         rivals: dict[tuple[str, int], tuple[float, Timed]] = {}
         for one in known:
             who = (one["rival"], one["threads"])
@@ -229,12 +232,12 @@ def duel(job: dict[str, Any], tell: Tell) -> None:
             except ValueError as refusal:
                 tell("ours", goal=goal, solver=solver, seconds=BUDGET, repeats=0, reached=False, words=str(refusal))
                 continue
-            # A single method need not go on long after `auto` has arrived.
-            own[solver] = Timed(
-                lambda solver=solver, goal=goal, own=own: bench.proved(solver, goal, 2.0 * own[OURS].median + 0.2)
-            )
-        for _ in range(TINY_REPEATS):
-            for timed in (*own.values(), *(timed for _, timed in rivals.values())):
+            own[solver] = Timed(lambda solver=solver, goal=goal, limit=limit: bench.proved(solver, goal, limit))
+        contenders = [*own.values(), *(timed for _, timed in rivals.values())]
+        for turn in range(TINY_REPEATS):
+            # Some leave threads spinning for longer than anyone waits here: nobody shall always come after the same one.
+            random.Random(turn).shuffle(contenders)
+            for timed in contenders:
                 timed.again()
         for name, timed in own.items():
             tell("ours", goal=goal, solver="auto" if name == OURS else name, **timed.row())

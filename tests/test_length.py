@@ -65,10 +65,11 @@ def test_kinks_near_the_start_are_found_without_halving_all_the_way(seed: int) -
     assert len(tried) <= 16
 
 
-def test_what_is_no_number_is_left_by_halving() -> None:
+@pytest.mark.parametrize("here", [float("nan"), float("inf")])
+def test_what_is_no_finite_number_is_left_by_halving(here: float) -> None:
     search, t = Search(-1.0, is_smooth=True), 1.0
     for _ in range(5):
-        following = search.after(t, float("nan"), float("nan"))
+        following = search.after(t, here, here)
         assert following == pytest.approx(t / 2)
         t = following
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, isnan, nan, sqrt
+from math import inf, nan, sqrt
 
 # How much longer each trial may be than the last while the way still leads downhill.
 FARTHER = 8.0
@@ -47,6 +47,7 @@ class Search:
 
     def _between(self) -> float:
         """On the line between both ends and in their middle, in turn: the one may jump there, the other surely arrives."""
-        middle, part = 0.5 * (self.low + self.high), self.at_low / (self.at_low - self.at_high)
-        is_middle, self.is_middle_due = self.is_middle_due or isnan(part), not self.is_middle_due
-        return middle if is_middle else self.low + part * (self.high - self.low)
+        line = self.low + (self.high - self.low) * self.at_low / (self.at_low - self.at_high)
+        is_middle = self.is_middle_due or not self.low < line < self.high
+        self.is_middle_due = not self.is_middle_due
+        return 0.5 * (self.low + self.high) if is_middle else line

@@ -33,6 +33,7 @@ COUNTED = 1 << 11
 # A step along a direction is long enough once the slope there is below this part of the slope at its start; sooner where
 # the direction is a rough one, as along γ, or of a solve that was cut short.
 SLOPE_LEFT, ROUGHLY = 0.1, 0.2
+# So many lengths are tried at most.
 TRIALS = 60
 # What a step's foretold duals leave is about the cube of what it was to lower P by, both as parts of P; below so many times
 # tol they are worth a look.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -52,7 +53,7 @@ def test_a_smooth_slope_takes_few_looks(seed: int, scale: float) -> None:
     rng = np.random.default_rng(seed)
     tried = looks(logistic(scale * (rng.normal(size=40) + 0.5)), is_smooth=True)
     assert len(tried) <= 9
-    assert all(later <= FARTHER * earlier for earlier, later in zip(tried, tried[1:], strict=False))
+    assert all(later <= FARTHER * earlier for earlier, later in pairwise(tried))
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -29,9 +29,10 @@ SLICE_SECONDS = 0.1
 FIRST_SLICE_VALUES = 1 << 19
 
 # Where nobody asked for records, a look comes after so many epochs, then after this share more than at the last look; it
-# costs about as much as two epochs. A solver that guesses its own gap is looked at unasked so many times less often.
+# costs about as much as two epochs. A solver that guesses its own gap is looked at unasked so many times less often; not
+# quite so rarely for the first time where what is seen may change the choice of it.
 FIRST_LOOK, LOOK_GROWTH = 5, 0.2
-PATIENCE = 4.0
+PATIENCE, UNDECIDED = 4.0, 2.4
 
 # A run that moved neither P nor D nor b by a bit for so many epochs never will.
 FROZEN_EPOCHS = 50
@@ -267,7 +268,10 @@ class Loop:
             self.believed = believed
             return True
         epoch, last = self.touched / self.problem.rows.count, self.trace[-1].epoch if len(self.trace) else 0.0
-        return epoch >= last + max(FIRST_LOOK, LOOK_GROWTH * last) * (1.0 if believed is None else PATIENCE)
+        patience = 1.0 if believed is None else PATIENCE
+        if believed is not None and not len(self.trace) and self.auto is not None and self.auto.is_open(self.problem):
+            patience = UNDECIDED
+        return epoch >= last + max(FIRST_LOOK, LOOK_GROWTH * last) * patience
 
     def out_of_budget(self) -> Status | None:
         if self.interrupt.asked:

@@ -29,7 +29,7 @@ MANY_ROWS, WIDE_ENOUGH = 1000, 400
 DOMINANT = 0.3
 # What a Newton run costs, in epochs of dual steps: so many a column for its matrices, for its passes, and for its calls,
 # which take as long as dual steps over so many values.
-OF_MATRICES, OF_PASSES, OF_CALLS = 0.2, 10.0, 3e6
+OF_MATRICES, OF_PASSES, OF_CALLS = 0.05, 10.0, 3e6
 SAMPLED = 1000
 # Below this steepness dual steps on a smooth loss arrive in fewer passes than second-order steps take products.
 GENTLE = 30.0
@@ -45,6 +45,11 @@ class Auto:
 
     name: ClassVar[str] = "auto"
     summary: ClassVar[str] = "chooses the solver for the problem and says why"
+
+    def is_open(self, problem: Problem) -> bool:
+        """Whether records may change its mind: a kink, and enough columns and rows for either way to be the quicker."""
+        side = min(problem.rows.count, problem.rows.dimension)
+        return problem.loss.has_kink and FEW_COLUMNS <= side <= LARGEST_SIDE and side < problem.rows.count
 
     def choose(self, problem: Problem, records: Sequence[Record], tol: float = 0.0) -> tuple[Solver, str]:
         """The solver to go on with, given what the records show so far."""

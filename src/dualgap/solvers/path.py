@@ -238,7 +238,8 @@ def searched(
 ) -> Iterate:  # fmt: skip
     """The iterate at the t > 0 that about minimizes F along a direction, on stored scores; `slope` is that at t = 0.
 
-    `length` is tried first. `known` are rows whose duals at t = 1 are known already; `combine` makes Xᵀ c.
+    `length` is tried first; `is_rough` says that the direction is not worth many trials. `known` are rows whose duals at
+    t = 1 are known already; `combine` makes Xᵀ c.
     """
     if along is None:
         along = piece.rows.scores(direction)

@@ -29,7 +29,7 @@ MANY_ROWS, WIDE_ENOUGH = 1000, 400
 DOMINANT = 0.3
 # What a Newton run costs, in epochs of dual steps: so many a column for its matrices, for its passes, and for its calls,
 # which take as long as dual steps over so many values.
-OF_MATRICES, OF_PASSES, OF_CALLS = 0.05, 10.0, 3e6
+OF_MATRICES, OF_PASSES, OF_CALLS = 0.05, 10.0, 2e6
 SAMPLED = 1000
 # Below this steepness dual steps on a smooth loss arrive in fewer passes than second-order steps take products.
 GENTLE = 30.0

@@ -57,6 +57,9 @@ ALWAYS_FREE = 1 << 26
 # A piece holds this part of the rows, is left when its scores moved by this part of its radius, and is followed by another
 # where the gap fell to this part.
 PART, MOVED, HELPED = 0.125, 0.5, 0.5
+# From a given start γ is so many times its gap: about four times as much smoothing as that is worth, because a start from
+# elsewhere is away from the path, and there the steps at a smaller γ are short.
+WARMER = 32.0
 # Scores in fewer columns are made anew from the problem's own rows where they may be off by this part of the rows' gap.
 OFF = 0.5
 
@@ -192,13 +195,13 @@ class Newton(Solver):
 
 
 def _warm_gamma(problem: Problem, warm: Answer) -> float:
-    """The γ whose smoothing costs about as much as the start is away from the optimum."""
+    """A γ whose smoothing costs more than the start is away from the optimum."""
     if warm.duals is None or not problem.loss.has_kink:
         return np.inf
     duals = problem.loss.clip(warm.duals, problem.labels)
     primal = problem.primal(problem.scores(warm.weights, warm.intercept), warm.weights)
     gap = primal - problem.dual(duals, problem.weights_of(duals))
-    return max(8.0 * gap / problem.loss.lipschitz**2, SMALLEST_GAMMA * problem.baseline)
+    return max(WARMER * gap / problem.loss.lipschitz**2, SMALLEST_GAMMA * problem.baseline)
 
 
 def _is_truncated(problem: Problem) -> bool:

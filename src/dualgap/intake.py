@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from dualgap.rows import UNSIGNED, DenseRows, Rows, SparseRows, csr
 
+REBUILT = "rebuild the matrix from (data, (row, column))"
+
 
 def as_rows(X: Any, name: str = "X") -> Rows:
     """Rows from an array, a sparse matrix, a data frame or a list of lists; refuses what no solver could use."""
@@ -88,7 +90,9 @@ def _sparse_rows(X: Any, name: str) -> Rows:
     stored = int(indptr[-1])
     data, indices = data[:stored], indices[:stored]
     matrix = csr(data, indices, indptr, shape)
-    if not matrix.has_canonical_format:
+    is_canonical = matrix.has_canonical_format
+    _refuse_outside(indices, indptr, is_canonical, shape[1], name)
+    if not is_canonical:
         matrix = matrix.copy()
         matrix.sum_duplicates()
         data, indices, indptr = matrix.data, matrix.indices, matrix.indptr
@@ -96,21 +100,26 @@ def _sparse_rows(X: Any, name: str) -> Rows:
     return _finite(Rows(arrays, *shape), data, name)
 
 
+def _refuse_outside(indices: NDArray[Any], indptr: NDArray[Any], is_sorted: bool, columns: int, name: str) -> None:
+    """No index may be that of a column that is not there; in sorted rows the first and the last say so for all."""
+    if is_sorted:
+        filled = indptr[:-1] < indptr[1:]
+        indices = np.concatenate([indices[indptr[:-1][filled]], indices[indptr[1:][filled] - 1]])
+    if indices.size and (int(indices.min()) < 0 or int(indices.max()) >= columns):
+        raise ValueError(
+            f"{name} needs CSR column indices from 0 to {columns - 1}, got {int(indices.min())} to {int(indices.max())}; {REBUILT}"
+        )
+
+
 def _refuse_malformed(X: Any, name: str) -> None:
     """Kernels check no bounds, so a CSR matrix whose parts disagree must not reach one."""
     indptr, indices = X.indptr, X.indices
-    advice = "rebuild the matrix from (data, (row, column))"
     if indptr.size != X.shape[0] + 1 or indptr[0] != 0 or (np.diff(indptr) < 0).any():
         raise ValueError(
-            f"{name} needs a CSR indptr that starts at 0 and never falls, one entry a row, got a broken one; {advice}"
+            f"{name} needs a CSR indptr that starts at 0 and never falls, one entry a row, got a broken one; {REBUILT}"
         )
     stored = int(indptr[-1])
     if stored > min(indices.size, X.data.size):
         raise ValueError(
-            f"{name} needs as many CSR indices and values as indptr says ({stored}), got {min(indices.size, X.data.size)}; {advice}"
-        )
-    used = indices[:stored]
-    if stored and (int(used.min()) < 0 or int(used.max()) >= X.shape[1]):
-        raise ValueError(
-            f"{name} needs CSR column indices from 0 to {X.shape[1] - 1}, got {int(used.min())} to {int(used.max())}; {advice}"
+            f"{name} needs as many CSR indices and values as indptr says ({stored}), got {min(indices.size, X.data.size)}; {REBUILT}"
         )

@@ -76,6 +76,9 @@ class Rows:
         """The sum of all squared norms; infinite or no number where a value is."""
         a, total = self.arrays, 0.0
         with np.errstate(over="ignore", under="ignore"):
+            if isinstance(a, DenseRows) and self.dimension > SHORT:
+                # Row by row long ones take no longer, and somebody may need their norms.
+                return float(self.squared_norms.sum())
             values = a.data if isinstance(a, SparseRows) else a.values.reshape(-1)
             for begin in range(0, values.size, BLOCK_VALUES):
                 block = values[begin : begin + BLOCK_VALUES].astype(np.float64, copy=False)

@@ -38,7 +38,7 @@ LOOSEST = 0.5
 KEPT = 0.5
 
 # Rows that stand for all of them in a preconditioner are gathered so many at a time, in so many sums.
-SAMPLE_BLOCK, SAMPLE_SUMS = 256, 4
+SAMPLE_BLOCK, SAMPLE_SUMS = 1 << 10, 4
 
 
 class Direction(NamedTuple):

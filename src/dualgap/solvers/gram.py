@@ -12,8 +12,9 @@ from dualgap.rows import Rows
 from dualgap.solvers.base import Vector
 from dualgap.threads import mapped, runs
 
-# Scaled copies of dense rows are this many bytes, and at least so many rows, at a time.
-BLOCK_BYTES, BLOCK_ROWS = 1 << 20, 256
+# Scaled copies of dense rows are this many bytes at a time; so many rows where they are long, because each block brings a
+# matrix of its own, and then at most this part of the data.
+BLOCK_BYTES, BLOCK_ROWS, BLOCK_PART = 1 << 20, 1 << 10, 32
 # Threads share the work where it is more than this many products, of dense rows or of sparse ones; each part brings a
 # matrix, so they are few.
 DENSE_PRODUCTS, SPARSE_PRODUCTS, MOST_PARTS = 5 << 20, 1 << 20, 8
@@ -85,7 +86,7 @@ def _add_plain(rows: Rows, part: slice, out: Matrix) -> None:
 
 
 def _add_scaled(rows: Rows, part: slice, factors: Vector, out: Matrix, has_zeros: bool) -> None:
-    size = max(BLOCK_BYTES, BLOCK_ROWS * 8 * rows.dimension)
+    size = max(BLOCK_BYTES, min(8 * BLOCK_ROWS * rows.dimension, 8 * rows.stored // BLOCK_PART))
     if rows.dimension <= NARROW and _is_alone(rows, part):
         size = NARROW_BYTES
     for run in rows.runs(part, size):

@@ -217,10 +217,12 @@ def _truncated_step(state: State) -> State:
     wanted = wanted_norm(state.terms.strength, state.primal, state.tol)
     it, going = truncated.stepped(state.piece, state.terms, state.it, state.truncation, wanted)
     parts, base = gap_parts(state.piece, state.terms, it), it
-    if it.decrement <= min(NEAR_TRUNCATED, np.cbrt(NEAR * max(state.tol, LEAST_TOL))) * state.primal:
+    primal, tol = state.inner.primal(it.scores + it.intercept, it.weights), max(state.tol, LEAST_TOL)
+    is_near = it.decrement <= min(NEAR_TRUNCATED, np.cbrt(NEAR * tol)) * state.primal
+    # Foretold duals leave about as much as the solve did; mixed with the point's own, half of it at best.
+    if is_near and going.left <= 2.0 * tol * primal < 2.0 * sum(parts):
         duals, gap = foretold(state.piece, state.terms, state.it, it)
         parts, base = (0.0, gap), it._replace(duals=duals)
-    primal = state.inner.primal(it.scores + it.intercept, it.weights)
     return state._replace(it=it, parts=parts, truncation=going, base=base, gap=sum(parts), primal=primal)
 
 

@@ -13,7 +13,8 @@ from dualgap.solvers.path import Iterate, Terms, searched
 from dualgap.solvers.pieces import Piece
 
 # A matrix made from so many rows a column steers the solve, where so many of its size would fit into the data. It steers the
-# next ones too while they take as few products as this; where one took many, the next matrix is made from more rows.
+# next ones too while they take as few products as this; where one took many, the next matrix is made from more rows. One
+# made from all of them costs as much as many products, and steers while solves take no more than that.
 MATRICES, ROWS_A_COLUMN = 50, 8
 FEW_PRODUCTS, MANY_PRODUCTS, MORE_ROWS = 2, 5, 4
 MOST_PRODUCTS = 500
@@ -28,6 +29,8 @@ class Truncation(NamedTuple):
     """How many rows steer a solve; 0 for none."""
     steer: conjugate.Operator | None = None
     """What steered the last solve, where it still may steer the next."""
+    left: float = np.inf
+    """The gap that a residual like the last solve's makes."""
 
 
 def begun(problem: Problem) -> Truncation:
@@ -58,7 +61,9 @@ def stepped(piece: Piece, terms: Terms, it: Iterate, going: Truncation, wanted: 
     found = conjugate.direction(
         piece.rows, bends, terms.strength, gradient, target, MOST_PRODUCTS, terms.intercept, steer
     )
-    going = going._replace(steer=steer if found.products <= FEW_PRODUCTS else None)
+    few = FEW_PRODUCTS if going.rows < piece.rows.count else MANY_PRODUCTS
+    left = found.residual**2 / (2.0 * terms.strength)
+    going = going._replace(steer=steer if found.products <= few else None, left=left)
     if found.products > MANY_PRODUCTS:
         going = going._replace(rows=min(MORE_ROWS * going.rows, piece.rows.count))
     step, shift = (found.step[:-1], float(found.step[-1])) if terms.intercept else (found.step, 0.0)

@@ -28,9 +28,10 @@ from rival_tables import BUDGET, GOALS, GOT_THERE, OURS, within
 
 Tell = Callable[..., None]
 
-# Below so many seconds one measurement is repeated; in a duel all but the slow are, and the tiny ones more often.
+# Below so many seconds one measurement is repeated; in a duel all but the slow are, and the quicker ones more often: the
+# fastest of many rivals is else the one that was lucky.
 QUICK, REPEATS = 1.0, 3
-SLOW_IN_TURN, TINY_SECONDS, TINY_REPEATS = 5.0, 0.1, 5
+SLOW_IN_TURN, TINY_SECONDS, TINY_REPEATS, TINIEST_SECONDS, MOST_REPEATS = 5.0, 0.1, 5, 0.02, 11
 # Threads of BLAS and OpenMP go on spinning for a while after their last work; the next contender must not pay for that.
 SETTLE = 0.06
 TINY, WARM_UP, TIGHTER = 40, 1000, 4
@@ -192,7 +193,7 @@ class Timed:
         """One more measurement, unless it is slow enough to be believed or would not get there anyway."""
         if self.seconds and (self.median > SLOW_IN_TURN or not self.reached):
             return
-        if len(self.seconds) >= (REPEATS if self.seconds and self.median > TINY_SECONDS else TINY_REPEATS):
+        if len(self.seconds) >= self.repeats:
             return
         time.sleep(SETTLE)
         if not self.seconds or self.median < TINY_SECONDS:
@@ -203,6 +204,13 @@ class Timed:
     @property
     def median(self) -> float:
         return statistics.median(self.seconds)
+
+    @property
+    def repeats(self) -> int:
+        """How many measurements a contender as quick as this has."""
+        if not self.seconds or self.median < TINIEST_SECONDS:
+            return MOST_REPEATS
+        return TINY_REPEATS if self.median < TINY_SECONDS else REPEATS
 
     def row(self) -> dict[str, Any]:
         seconds = float(f"{self.median:.4g}")
@@ -234,9 +242,10 @@ def duel(job: dict[str, Any], tell: Tell) -> None:
                 continue
             own[solver] = Timed(lambda solver=solver, goal=goal, limit=limit: bench.proved(solver, goal, limit))
         contenders = [*own.values(), *(timed for _, timed in rivals.values())]
-        for turn in range(TINY_REPEATS):
-            # Some leave threads spinning for longer than anyone waits here: nobody shall always come after the same one.
-            random.Random(turn).shuffle(contenders)
+        for turn in range(MOST_REPEATS):
+            # Some leave threads spinning for longer than anyone waits here: nobody shall always come after the same one,
+            # neither on this problem nor on all of them.
+            random.Random(f"{job['problem']} {goal:g} {turn}").shuffle(contenders)
             for timed in contenders:
                 timed.again()
         for name, timed in own.items():

@@ -32,6 +32,8 @@ LINE_VALUES = 1 << 13
 # Rows longer than this are squared quicker by a dot product each; sparse ones of up to so many columns are mostly short, and
 # summed quicker by a product. The choice must not hang on which rows come together.
 SHORT, NARROW = 64, 4096
+# So many rows say which column is without zeros.
+PROBED = 64
 
 
 # Indices as SciPy holds them and as kernels see them.
@@ -97,10 +99,11 @@ class Rows:
         return np.flatnonzero(self.squared_norms == 0.0)
 
     def _end_values(self) -> NDArray[Any] | None:
-        """One stored value of each row; None where a row has none."""
+        """One stored value of each row, the last or, where that is often zero, the first; None where a row has none."""
         a = self.arrays
         if isinstance(a, DenseRows):
-            return a.values[:, -1]
+            some = a.values[:PROBED]
+            return a.values[:, 0 if some[:, 0].all() and not some[:, -1].all() else -1]
         return a.data[a.indptr[1:] - a.indptr.dtype.type(1)] if (a.indptr[1:] > a.indptr[:-1]).all() else None
 
     @property

@@ -121,6 +121,13 @@ def malformed(**changes: np.ndarray) -> sp.csr_matrix:
     return matrix
 
 
+def _three(*indices: int) -> sp.csr_matrix:
+    """Three rows and columns, all values in the second row."""
+    return malformed(
+        data=np.ones(3), indices=np.array(indices, dtype=np.int32), indptr=np.array([0, 0, 3, 3], dtype=np.int32)
+    )
+
+
 REFUSED = {
     "nan": (np.array([[1.0, np.nan]]), "NaN or infinity"),
     "infinity": (np.array([[1.0, np.inf]]), "NaN or infinity"),
@@ -140,6 +147,9 @@ REFUSED = {
     "too large to square": (np.full((2, 2), 1e200), "squared length"),
     "index too large": (malformed(indices=np.array([0, 1, 7], dtype=np.int32)), "column indices"),
     "index negative": (malformed(indices=np.array([0, -1, 2], dtype=np.int32)), "column indices"),
+    "last index too large": (_three(0, 2, 3), "column indices from 0 to 2, got 0 to 3"),
+    "first index negative": (_three(-2, 0, 1), "column indices from 0 to 2, got -2 to 1"),
+    "index too large, out of order": (_three(0, 9, 1), "column indices from 0 to 2, got 0 to 9"),
     "indptr falls": (malformed(indptr=np.array([0, 2, 1, 3], dtype=np.int32)), "indptr"),
     "indptr starts late": (malformed(indptr=np.array([1, 1, 2, 3], dtype=np.int32)), "indptr"),
     "indptr short": (malformed(indptr=np.array([0, 1, 3], dtype=np.int32)), "indptr"),
@@ -189,7 +199,7 @@ def test_squared_lengths_do_not_hang_on_the_company(columns: int) -> None:
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-@pytest.mark.parametrize("width", [3, 40])
+@pytest.mark.parametrize("width", [3, 40, 70])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_the_sum_of_squares_is_that_of_the_rows(kind: type, width: int, sparse: bool) -> None:
     rng = np.random.default_rng(5)
@@ -211,7 +221,7 @@ def test_empty_rows_are_found_with_and_without_norms() -> None:
                 assert rows.squared_norms.size == 5
             # 1e-200 squared is zero in float64: such a row moves nothing.
             assert rows.empty.tolist() == expected
-    for X in (table[[0, 4]], sp.csr_matrix(table[[0, 4]])):
+    for X in (table[[0, 4]], table[[0, 2]], sp.csr_matrix(table[[0, 4]])):
         rows = as_rows(X)
         assert rows.empty.size == 0
         assert "squared_norms" not in rows.__dict__

@@ -38,7 +38,9 @@ def chunks(count: int) -> list[slice]:
     """Slices that cover so many rows, which threads may share."""
     if count <= CHUNK:
         return [slice(0, count)]
-    return runs(count, -(-count // min(max(count // 8, SHORTEST), CHUNK)))
+    pieces = -(-count // min(max(count // 8, SHORTEST), CHUNK))
+    # An odd one would keep half of the threads waiting for the last.
+    return runs(count, pieces + pieces % 2)
 
 
 class Problem:

@@ -31,7 +31,7 @@ Tell = Callable[..., None]
 # Below so many seconds one measurement is repeated; in a duel all but the slow are, and the quicker ones more often: the
 # fastest of many rivals is else the one that was lucky.
 QUICK, REPEATS = 1.0, 3
-SLOW_IN_TURN, TINY_SECONDS, TINY_REPEATS, TINIEST_SECONDS, MOST_REPEATS = 5.0, 0.1, 5, 0.02, 11
+SLOW_IN_TURN, TINY_SECONDS, TINY_REPEATS, TINIEST_SECONDS, MOST_REPEATS = 5.0, 0.1, 5, 0.02, 9
 # Threads of BLAS and OpenMP go on spinning for a while after their last work; the next contender must not pay for that.
 SETTLE = 0.06
 TINY, WARM_UP, TIGHTER = 40, 1000, 4

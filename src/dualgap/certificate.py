@@ -156,7 +156,9 @@ def _suggested(problem: Problem, scores: Vector) -> Vector:
 
 def _clipped(problem: Problem, duals: Vector, factor: float = 1.0) -> Vector:
     """The duals times a factor, inside their domain."""
-    return problem.each(lambda c: problem.loss.clip(factor * duals[c], problem.labels[c]))
+    return problem.each(
+        lambda c: problem.loss.clip(duals[c] if factor == 1.0 else factor * duals[c], problem.labels[c])
+    )
 
 
 def _make_feasible(problem: Problem, duals: Vector) -> None:

@@ -43,6 +43,18 @@ def chunks(count: int) -> list[slice]:
     return runs(count, pieces + pieces % 2)
 
 
+def each(count: int, values: Callable[[slice], Vector]) -> Vector:
+    """v_i for so many rows, computed chunk by chunk; always a vector of its own."""
+    out = np.empty(count)
+
+    def fill(c: slice) -> None:
+        out[c] = values(c)
+
+    for _ in mapped(fill, chunks(count)):
+        pass
+    return out
+
+
 class Problem:
     """Rows, labels, a loss and a strength λ; optionally sample weights s and a free intercept b."""
 
@@ -146,14 +158,7 @@ class Problem:
 
     def each(self, values: Callable[[slice], Vector]) -> Vector:
         """v_i for all rows, computed chunk by chunk."""
-        out = np.empty(self.rows.count)
-
-        def fill(c: slice) -> None:
-            out[c] = values(c)
-
-        for _ in mapped(fill, self.chunks()):
-            pass
-        return out
+        return each(self.rows.count, values)
 
     def weighted(self, duals: Vector, c: slice = EVERY) -> Vector:
         """s_i α_i, for all rows or for the duals of a chunk."""
@@ -268,6 +273,8 @@ def score(scores: Vector, labels: Vector, task: str, row_weights: Vector | None 
 
 
 def _mean(values: NDArray[Any], row_weights: Vector | None) -> float:
+    if row_weights is None and values.dtype == np.bool_:
+        return np.count_nonzero(values) / values.size  # far quicker than adding them as numbers
     return float(values.mean()) if row_weights is None else float(row_weights @ values) / float(row_weights.sum())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dualgap.problem import chunks
+from dualgap.problem import chunks, each
 from dualgap.solvers.base import Vector
 from dualgap.solvers.path import NEAR, Iterate, Terms, about_primal, newton_solver, searched
 from dualgap.solvers.pieces import Piece
@@ -27,10 +27,10 @@ def smooth_step(piece: Piece, terms: Terms, it: Iterate, tol: float = 0.0, most:
     solve = newton_solver(piece, terms, it)
     direction, shift = solve(it.gradient, it.gradient_intercept)
     slope = float(it.gradient @ direction) + it.gradient_intercept * shift
-    jerk = terms.loss.jerk(it.duals, it.bends, piece.labels)
+    jerk = _jerk(piece, terms, it)
     if jerk is None:
         return searched(piece, terms, it, direction, shift, slope)
-    if it.decrement == np.inf and not jerk.any():
+    if it.decrement == np.inf and not (jerk[0] or jerk.any()):
         return searched(piece, terms, it, direction, shift, slope, length=FROM_ZERO)
     if slope * slope > tol * most * most:
         along, bent = _bends_along(piece, direction, shift, jerk)
@@ -63,6 +63,15 @@ def _proving(it: Iterate, direction: Vector, shift: float, slope: float, duals: 
     """The iterate after a whole step whose foretold duals prove it: w(α) is the new point."""
     weights, intercept = it.weights + direction, it.intercept + shift
     return it._replace(weights=weights, intercept=intercept, duals=duals, decrement=-slope, left=left)
+
+
+def _jerk(piece: Piece, terms: Terms, it: Iterate) -> Vector | None:
+    """φ‴ for each row; None where the loss has none."""
+
+    loss, labels, count = terms.loss, piece.labels, it.duals.size
+    if len(chunks(count)) == 1 or loss.jerk(it.duals[:1], it.bends[:1], labels[:1]) is None:
+        return loss.jerk(it.duals, it.bends, labels)
+    return each(count, lambda c: np.asarray(loss.jerk(it.duals[c], it.bends[c], labels[c])))
 
 
 def _bends_along(piece: Piece, direction: Vector, shift: float, jerk: Vector) -> tuple[Vector, Vector]:
@@ -115,7 +124,8 @@ def _foretold_bent(piece: Piece, terms: Terms, it: Iterate, along: Vector, jerk:
 
 def _are_inside(piece: Piece, terms: Terms, duals: Vector, c: slice) -> bool:
     """Whether some duals are inside their domain; rows without weight have no say."""
-    return piece.mean(np.abs(terms.loss.clip(duals, piece.labels[c]) - duals), c) == 0.0
+    inside = terms.loss.clip(duals, piece.labels[c])
+    return bool((inside == duals).all()) or piece.mean(np.abs(inside - duals), c) == 0.0
 
 
 def _gap(piece: Piece, off: Vector, bends: Vector, c: slice) -> float:

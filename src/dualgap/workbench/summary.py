@@ -210,6 +210,8 @@ def _sureness(best: Standing, rivals: Sequence[Standing], measure: str, ratio: f
 
 def duration(seconds: float) -> str:
     """Three digits and a unit: 4.21 ms, 1.20 s."""
+    if seconds < 1000.0:
+        seconds = float(f"{seconds:.3g}")  # 9.996 ms is 10.0 ms and not 10.00 ms, which would be a digit wider
     factor, unit = (1e6, "µs") if seconds < 1e-3 else (1e3, "ms") if seconds < 1.0 else (1.0, "s")
     value = seconds * factor
     return f"{value:,.{2 if value < 10 else 1 if value < 100 else 0}f} {unit}"

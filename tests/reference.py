@@ -118,7 +118,7 @@ def sdca(
 
 
 class Sleepers:
-    """Passes of coordinate ascent in which rows that a bound holds sleep: 1 pass, then 3, 7, … 31 when held again.
+    """Passes of coordinate ascent in which rows that a bound holds sleep: 1 pass, 2, 7, 22, 31 when held again.
 
     A row that moves after waking counts as having slept a quarter as long. `step` is the step before, for extrapolation,
     which is left out of passes that meet fewer than two of the stored `values` per weight.
@@ -153,7 +153,7 @@ class Sleepers:
         for i in map(int, order):
             score = float(X[i] @ self.data.weights_of(self.alpha)) + self.intercept
             if pressure(self.loss, score, y[i], self.alpha[i]) < 0.0:
-                self.slept[i] = min(2 * self.slept[i] + 1, 31)
+                self.slept[i] = {0: 1, 1: 2, 2: 7}.get(self.slept[i], min(3 * self.slept[i] + 1, 31))
                 self.wakes[i] = self.number + 1 + self.slept[i]
                 continue
             self.slept[i] //= 4

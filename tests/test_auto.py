@@ -95,6 +95,16 @@ def test_it_changes_its_mind_in_a_run_and_ends_certified() -> None:
     assert result.solver.name in result.reason
 
 
+def test_where_it_is_far_off_it_looks_sooner() -> None:
+    rarely = float("inf")
+    far = dg.solve(normal(6000, 40, strength=1e-5), tol=1e-8, record_every=rarely)
+    near = dg.solve(normal(6000, 40, strength=1e-3), tol=1e-8, record_every=rarely)
+    assert far.reason.startswith("sdca, then newton")
+    assert 5.0 <= far.trace[0].epoch < 7.0
+    assert near.reason.startswith("sdca:")
+    assert near.trace[0].epoch >= 12.0
+
+
 def test_a_gap_that_does_not_fall_is_no_reason_to_wait() -> None:
     stuck = [record(20.0, 0.5), record(36.0, 0.5)]
     assert dg.Auto().choose(normal(400, 30), stuck, 1e-6)[0] == dg.Newton()

@@ -24,7 +24,7 @@ FACTORS = {
 @pytest.mark.parametrize("factors", FACTORS)
 def test_it_is_the_sum_of_squares_of_rows(form: str, kind: type, factors: str) -> None:
     random = np.random.default_rng(3)
-    X = (random.normal(size=(61, 7)) * (random.uniform(size=(61, 7)) < 0.6)).astype(kind)
+    X = (random.normal(size=(61, 13)) * (random.uniform(size=(61, 13)) < 0.6)).astype(kind)
     X[5] = 0.0
     weights = FACTORS[factors](random, 61)
     rows = as_rows(sp.csr_matrix(X) if form == "sparse" else X)

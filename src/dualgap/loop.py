@@ -30,9 +30,10 @@ FIRST_SLICE_VALUES = 1 << 19
 
 # Where nobody asked for records, a look comes after so many epochs, then after this share more than at the last look; it
 # costs about as much as two epochs. A solver that guesses its own gap is looked at unasked so many times less often; not
-# quite so rarely for the first time where what is seen may change the choice of it.
+# quite so rarely for the first time where what is seen may change the choice of it, and no less often where it guesses that
+# its gap is still this part of P(0).
 FIRST_LOOK, LOOK_GROWTH = 5, 0.2
-PATIENCE, UNDECIDED = 4.0, 2.4
+PATIENCE, UNDECIDED, FAR_OFF = 4.0, 2.4, 0.2
 
 # A run that moved neither P nor D nor b by a bit for so many epochs never will.
 FROZEN_EPOCHS = 50
@@ -270,7 +271,7 @@ class Loop:
         epoch, last = self.touched / self.problem.rows.count, self.trace[-1].epoch if len(self.trace) else 0.0
         patience = 1.0 if believed is None else PATIENCE
         if believed is not None and not len(self.trace) and self.auto is not None and self.auto.is_open(self.problem):
-            patience = UNDECIDED
+            patience = UNDECIDED if believed < FAR_OFF else 1.0
         return epoch >= last + max(FIRST_LOOK, LOOK_GROWTH * last) * patience
 
     def out_of_budget(self) -> Status | None:

@@ -218,10 +218,7 @@ class Rows:
             return np.asarray(self.plain.T @ coefficients)
 
         def summed(part: slice) -> Vector:
-            total = np.zeros(self.dimension)
-            for rows, _, transposed in self._ready(part):
-                total += transposed @ coefficients[rows]
-            return total
+            return _added(transposed @ coefficients[rows] for rows, _, transposed in self._ready(part))
 
         return _added(mapped(summed, self.parts()))
 
@@ -235,14 +232,14 @@ class Rows:
             return out, np.asarray(self.plain.T @ coefficients(slice(0, self.count), out))
         out = np.empty(self.count)
 
-        def passed(part: slice) -> Vector:
-            total = np.zeros(self.dimension)
-            for rows, block, transposed in self._ready(part):
-                out[rows] = block @ weights
-                total += transposed @ coefficients(rows, out[rows])
-            return total
+        def passed(rows: slice, block: Any, transposed: Any) -> Vector:
+            out[rows] = block @ weights
+            return np.asarray(transposed @ coefficients(rows, out[rows]))
 
-        return out, _added(mapped(passed, self.parts()))
+        def summed(part: slice) -> Vector:
+            return _added(passed(*ready) for ready in self._ready(part))
+
+        return out, _added(mapped(summed, self.parts()))
 
     def gram(self) -> Vector:
         """X Xᵀ as a dense matrix."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dualgap.kernels.compile import kernel
-from dualgap.kernels.rows import add_to, dot
+from dualgap.kernels.rows import FOUR, ONE, THREE, TWO, add_to, dot
 
 
 @kernel
@@ -40,15 +40,38 @@ def curve_rows(rows, begin, end, bends, vector, shift, moves, out):
 
 @kernel
 def square_rows(rows, begin, end, factors, out):
-    """The lower triangle of out += Σ c_i x_i x_iᵀ over sparse rows begin ≤ i < end, whose indices rise in every row."""
+    """The lower triangle of out += Σ c_i x_i x_iᵀ over sparse rows begin ≤ i < end, whose indices rise in every row.
+
+    Four lines of it at a time: a value and its column are read once for all of them.
+    """
     data, indices, indptr = rows.data, rows.indices, rows.indptr
     for i in range(begin, end):
         factor = factors[i]
         if factor == 0.0:
             continue
-        first = np.uint64(indptr[i])
-        for p in range(first, np.uint64(indptr[i + np.uint64(1)])):
-            scale = factor * data[p]
-            target = out[np.uint64(indices[p])]
-            for q in range(first, p + np.uint64(1)):
-                target[np.uint64(indices[q])] += scale * data[q]
+        first, last = np.uint64(indptr[i]), np.uint64(indptr[i + ONE])
+        p = first
+        while p + FOUR <= last:
+            a, b, c, d = p, p + ONE, p + TWO, p + THREE
+            of_a, of_b, of_c, of_d = factor * data[a], factor * data[b], factor * data[c], factor * data[d]
+            line_a, line_b = out[np.uint64(indices[a])], out[np.uint64(indices[b])]
+            line_c, line_d = out[np.uint64(indices[c])], out[np.uint64(indices[d])]
+            for q in range(first, b):
+                j, value = np.uint64(indices[q]), data[q]
+                line_a[j] += of_a * value
+                line_b[j] += of_b * value
+                line_c[j] += of_c * value
+                line_d[j] += of_d * value
+            at_b, at_c, at_d = np.uint64(indices[b]), np.uint64(indices[c]), np.uint64(indices[d])
+            line_b[at_b] += of_b * data[b]
+            line_c[at_b] += of_c * data[b]
+            line_c[at_c] += of_c * data[c]
+            line_d[at_b] += of_d * data[b]
+            line_d[at_c] += of_d * data[c]
+            line_d[at_d] += of_d * data[d]
+            p += FOUR
+        while p < last:
+            scale, line = factor * data[p], out[np.uint64(indices[p])]
+            for q in range(first, p + ONE):
+                line[np.uint64(indices[q])] += scale * data[q]
+            p += ONE

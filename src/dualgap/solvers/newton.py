@@ -138,12 +138,15 @@ class Newton(Solver):
         terms = Terms(inner.loss, inner.strength, inner.intercept)
         strides: tuple[int, ...] = ()
         gamma = 2.0 * problem.baseline / problem.loss.lipschitz**2 or 1.0 if problem.loss.has_kink else 0.0
+        if warm is not None and warm.duals is not None and gamma:
+            wanted = _warm_gamma(problem, warm.weights, warm.intercept, warm.duals)
+            # From a start that far off it takes longer than from where the path begins.
+            gamma, warm = (gamma, None) if wanted > gamma else (wanted, warm)
         if warm is None:
             weights, intercept = np.zeros(inner.rows.dimension), first_intercept(problem)
             strides = () if is_truncated or isinstance(problem.loss, Squared) else tuple(samples(inner))
         else:
             weights, intercept = lowered(problem, back, warm.weights).copy(), warm.intercept
-            gamma = min(gamma, _warm_gamma(problem, warm))
         piece = sample(inner, strides[0]) if strides else whole(inner)
         if warm is None:
             it = evaluated(piece, terms, weights, intercept, np.zeros(piece.rows.count), gamma)
@@ -194,12 +197,10 @@ class Newton(Solver):
         return Answer(weights, state.it.intercept, dual_sums / count)
 
 
-def _warm_gamma(problem: Problem, warm: Answer) -> float:
+def _warm_gamma(problem: Problem, weights: Vector, intercept: float, duals: Vector) -> float:
     """A γ whose smoothing costs more than the start is away from the optimum."""
-    if warm.duals is None or not problem.loss.has_kink:
-        return np.inf
-    duals = problem.loss.clip(warm.duals, problem.labels)
-    primal = problem.primal(problem.scores(warm.weights, warm.intercept), warm.weights)
+    duals = problem.loss.clip(duals, problem.labels)
+    primal = problem.primal(problem.scores(weights, intercept), weights)
     gap = primal - problem.dual(duals, problem.weights_of(duals))
     return max(WARMER * gap / problem.loss.lipschitz**2, SMALLEST_GAMMA * problem.baseline)
 

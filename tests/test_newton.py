@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -146,6 +148,17 @@ def test_a_start_far_from_the_path_is_left_for_its_beginning() -> None:
     np.testing.assert_array_equal(from_far.weights, cold.weights)
     assert from_far.trace[-1].epoch == cold.trace[-1].epoch
     assert from_near.trace[-1].epoch < cold.trace[-1].epoch
+
+
+def test_a_start_beyond_the_range_of_float64_is_left() -> None:
+    X = 10.0 * np.random.default_rng(6).normal(size=(60, 8))
+    problem = dg.Problem(X, np.resize([1, -1], 60), "hinge", 1e-2)
+    cold = dg.solve(problem, "newton", tol=1e-6)
+    huge = np.resize([1e308, -1e308], cold.weights.size)
+    with np.errstate(over="ignore", invalid="ignore"):
+        again = dg.solve(problem, "newton", tol=1e-6, start=replace(cold, weights=huge))
+    assert again.status is dg.Status.CERTIFIED
+    np.testing.assert_array_equal(again.weights, cold.weights)
 
 
 def test_too_many_columns_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

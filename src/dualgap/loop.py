@@ -30,8 +30,8 @@ FIRST_SLICE_VALUES = 1 << 19
 
 # Where nobody asked for records, a look comes after so many epochs, then after this share more than at the last look; it
 # costs about as much as two epochs. A solver that guesses its own gap is looked at unasked so many times less often; not
-# quite so rarely for the first time where what is seen may change the choice of it, and no less often where it guesses that
-# its gap is still this part of P(0).
+# quite so rarely for the first time where what is seen may change the choice of it, and as often as
+# others where it guesses that its relative gap is still this large.
 FIRST_LOOK, LOOK_GROWTH = 5, 0.2
 PATIENCE, UNDECIDED, FAR_OFF = 4.0, 2.4, 0.2
 

@@ -140,8 +140,8 @@ class Newton(Solver):
         gamma = 2.0 * problem.baseline / problem.loss.lipschitz**2 or 1.0 if problem.loss.has_kink else 0.0
         if warm is not None and warm.duals is not None and gamma:
             wanted = _warm_gamma(problem, warm.weights, warm.intercept, warm.duals)
-            # From a start that far off it takes longer than from where the path begins.
-            gamma, warm = (gamma, None) if wanted > gamma else (wanted, warm)
+            # From a start that far off, or beyond float64's range, it takes longer than from where the path begins.
+            gamma, warm = (wanted, warm) if wanted <= gamma else (gamma, None)
         if warm is None:
             weights, intercept = np.zeros(inner.rows.dimension), first_intercept(problem)
             strides = () if is_truncated or isinstance(problem.loss, Squared) else tuple(samples(inner))

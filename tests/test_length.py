@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dualgap.solvers.length import FARTHER, Search
+from dualgap.minimize import FARTHER, after, bracket
 
 Slope = Callable[[float], tuple[float, float]]
 
@@ -16,13 +16,13 @@ Slope = Callable[[float], tuple[float, float]]
 def looks(slope: Slope, is_smooth: bool, left: float = 1e-3, first: float = 1.0) -> list[float]:
     """The lengths tried until the slope is this part of that at 0."""
     start = slope(0.0)[0]
-    search, tried = Search(start, is_smooth), [first]
+    known, tried = bracket(start), [first]
     while len(tried) < 60:
         here, bend = slope(tried[-1])
         if abs(here) <= left * abs(start):
             return tried
-        following = search.after(tried[-1], here, bend)
-        assert following is not None
+        known, following = after(known, tried[-1], here, bend, is_smooth)
+        assert not np.isnan(following)
         tried.append(following)
     return tried
 
@@ -68,18 +68,17 @@ def test_kinks_near_the_start_are_found_without_halving_all_the_way(seed: int) -
 
 @pytest.mark.parametrize("here", [float("nan"), float("inf")])
 def test_what_is_no_finite_number_is_left_by_halving(here: float) -> None:
-    search, t = Search(-1.0, is_smooth=True), 1.0
+    known, t = bracket(-1.0), 1.0
     for _ in range(5):
-        following = search.after(t, here, here)
+        known, following = after(known, t, here, here, is_smooth=True)
         assert following == pytest.approx(t / 2)
         t = following
 
 
 def test_without_a_bend_a_step_doubles() -> None:
-    assert Search(-1.0, is_smooth=False).after(1.0, -0.9, 0.0) == 2.0
+    assert after(bracket(-1.0), 1.0, -0.9, 0.0, is_smooth=False)[1] == 2.0
 
 
 def test_a_line_is_solved_by_the_second_look() -> None:
     for is_smooth in (False, True):
-        search = Search(-1.0, is_smooth)
-        assert search.after(1.0, -0.6, 0.4) == pytest.approx(2.5)
+        assert after(bracket(-1.0), 1.0, -0.6, 0.4, is_smooth)[1] == pytest.approx(2.5)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import dualgap as dg
 import reference_losses
 from dualgap.certificate import certify
+from dualgap.losses import margin
 from examples import EMPTY_ROW, loss_variants, small_problem
 from reference_losses import table_of
 
@@ -289,3 +290,15 @@ def test_an_insensitive_tube_may_have_no_width() -> None:
     scores, labels = spread(dg.Absolute())
     narrow = dg.EpsilonInsensitive(epsilon=0.0)
     assert np.array_equal(narrow.value(scores, labels), dg.Absolute().value(scores, labels))
+
+
+def test_the_entropy_sees_no_number_that_a_program_may_round_to_zero() -> None:
+    """Some packages make their whole process round denormal numbers to zero, and then the logarithm of one is infinite."""
+    assert float(np.finfo(np.float64).tiny) <= margin.SMALLEST
+    duals = np.array([0.0, 1e-310, 1e-300, 1.0])
+    found = dg.Logistic().negative_conjugate(duals, np.ones(4))
+    exact = np.array([0.0, 1e-310 * (1.0 + 310 * np.log(10.0)), 1e-300 * (1.0 + 300 * np.log(10.0)), 0.0])
+    assert np.isfinite(found).all()
+    # Where it is moved at all, D is the lower for it.
+    assert (found <= exact * (1.0 + 1e-12)).all()
+    np.testing.assert_allclose(found, exact, rtol=0.02)

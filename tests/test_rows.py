@@ -173,10 +173,10 @@ def test_refused_in_one_sentence(case: str) -> None:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_one_pass_makes_what_two_would(kind: type, sparse: bool, jobs: int) -> None:
     rng = np.random.default_rng(1)
-    table = (rng.normal(size=(3000, 300)) * (rng.random((3000, 300)) < 0.9)).astype(kind)
+    table = (rng.normal(size=(6000, 300)) * (rng.random((6000, 300)) < 0.9)).astype(kind)
     rows = as_rows(sp.csr_matrix(table) if sparse else table)
     assert len(rows.parts()) > 2
-    weights, factors = rng.normal(size=300), rng.normal(size=3000)
+    weights, factors = rng.normal(size=300), rng.normal(size=6000)
 
     def doubled(part: slice, scores: np.ndarray) -> np.ndarray:
         scores *= 2.0

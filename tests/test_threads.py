@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dualgap as dg
-from dualgap.threads import mapped, working
+from dualgap.threads import _libraries, mapped, working
 
 
 def helpers() -> set[int | None]:
@@ -65,6 +65,28 @@ def test_runs_that_share_helpers_do_not_wait_for_each_other() -> None:
     with ThreadPoolExecutor(4) as users:
         together = list(users.map(lambda _: dg.solve(problem, "newton", n_jobs=2), range(8)))
     assert all(np.array_equal(one.weights, alone.weights) for one in together)
+
+
+def test_blas_has_one_thread_until_the_last_run_is_over_whichever_thread_it_is_in() -> None:
+    def counts() -> list[int]:
+        return [library.get_num_threads() for library in _libraries()]
+
+    before, entered, left = counts(), threading.Event(), threading.Event()
+
+    def other() -> list[int]:
+        with working(2):
+            entered.set()
+            assert left.wait(20.0)
+            return counts()
+
+    with ThreadPoolExecutor(1) as users:
+        with working(1):
+            later = users.submit(other)
+            assert entered.wait(20.0)
+        assert counts() == [1] * len(before)
+        left.set()
+        assert later.result() == [1] * len(before)
+    assert counts() == before
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork processes")

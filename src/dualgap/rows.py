@@ -22,9 +22,10 @@ BLOCK_BYTES = 1 << 20
 BLOCK_VALUES = BLOCK_BYTES // 8
 # Products with more than this many stored values, and so many a column, are cut into parts, which threads may share: a few
 # small ones, and from some size on parts of twice as many values.
-PART_VALUES, PART_WIDTHS, FEW_PARTS = 1 << 18, 8, 16
-# Products of all rows with each other are sums over at most so many runs of columns, of at least so many each.
-GRAM_PARTS, GRAM_COLUMNS = 4, 512
+PART_VALUES, PART_WIDTHS, FEW_PARTS = 1 << 19, 8, 16
+# Products of all rows with each other are sums over at most so many runs of columns, of at least so many each, where there
+# are so many products for each run: fewer take less time than a thread to wake.
+GRAM_PARTS, GRAM_COLUMNS, GRAM_PRODUCTS = 4, 512, 1 << 26
 # Dense float64 rows of at most so many values are multiplied as they are: the call costs more than the product.
 PLAIN_VALUES = 1 << 19
 # Values are squared in lines of so many: BLAS takes threads of its own to longer ones, which stay in the way for a while.
@@ -244,7 +245,8 @@ class Rows:
     def gram(self) -> Vector:
         """X Xᵀ as a dense matrix."""
         if isinstance(self.arrays, DenseRows) and self.arrays.values.dtype == np.float64:
-            values, pieces = self.arrays.values, min(GRAM_PARTS, max(1, self.dimension // GRAM_COLUMNS))
+            values, worth = self.arrays.values, self.count**2 * self.dimension // GRAM_PRODUCTS
+            pieces = max(1, min(GRAM_PARTS, self.dimension // GRAM_COLUMNS, worth))
             # Cut by columns, the sum is shared by threads and needs no copy.
             return _added(mapped(lambda part: values[:, part] @ values[:, part].T, runs(self.dimension, pieces)))
         out = np.empty((self.count, self.count))

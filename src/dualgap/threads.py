@@ -90,22 +90,58 @@ def _helpers(count: int, process: int) -> Helpers:
     return Helpers(count)
 
 
+class SingleBlas:
+    """While any run is within, BLAS uses one thread: its setting is the process's, so only the last to leave gives it back."""
+
+    def __init__(self) -> None:
+        self.lock, self.runs = Lock(), 0
+        self.before: list[tuple[Any, int]] = []
+
+    def __enter__(self) -> None:
+        with self.lock:
+            self.runs += 1
+            if self.runs == 1:
+                self.before = [(library, library.get_num_threads()) for library in _libraries()]
+                for library, _ in self.before:
+                    _set_threads(library, 1)
+
+    def __exit__(self, *error: object) -> None:
+        with self.lock:
+            self.runs -= 1
+            if self.runs == 0:
+                for library, threads in self.before:
+                    _set_threads(library, threads)
+
+
+def _set_threads(library: Any, count: int) -> None:
+    """Set how many threads a BLAS library uses, whichever thread asks.
+
+    threadpoolctl from 3.8 on listens to the first thread that ever asked, as long as that lives; others would work on with as
+    many threads as before.
+    """
+    free = getattr(library, "clear_controlling_thread", None)
+    if free is not None:
+        free(force=True)
+    library.set_num_threads(count)
+    if free is not None:
+        free(force=True)
+
+
+_single_blas = SingleBlas()
+
+
 @contextmanager
 def working(n_jobs: int | None) -> Iterator[None]:
     """Within, `mapped` spreads its pieces over so many threads, and BLAS uses one in each."""
     count = count_of(n_jobs)
-    before = [(library, library.get_num_threads()) for library in _libraries()]
     # The thread that asks works too.
     token = None if count == 1 else _pool.set(_helpers(count - 1, os.getpid()))
     try:
-        for library, _ in before:
-            library.set_num_threads(1)
-        yield
+        with _single_blas:
+            yield
     finally:
         if token is not None:
             _pool.reset(token)
-        for library, threads in before:
-            library.set_num_threads(threads)
 
 
 def working_now() -> int:

@@ -24,6 +24,11 @@ def kernel(function: Callable[..., Any]) -> Any:
         return njit(**OPTIONS)(function)
 
 
+def regrouped(function: Callable[..., Any]) -> Any:
+    """Compile a part of kernels whose sums may be regrouped."""
+    return njit(fastmath=REGROUP, **OPTIONS)(function)
+
+
 def specialized(stub: Callable[..., Any], regroup: bool = False) -> Callable[..., Any]:
     """Let compiled code choose what `stub` does by the class of its first argument, as the stub does in plain Python.
 

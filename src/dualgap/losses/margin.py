@@ -14,7 +14,8 @@ import numpy as np
 from dualgap.losses.base import Loss, QuadraticFamily, Vector, positive, refuse_outside, within
 
 LARGEST_EXPONENT = 700.0
-SMALLEST, BELOW_ONE = 5e-324, 1.0 - 2.0**-53
+# The smallest number with all its digits: programs that round smaller ones to zero are common, and a logarithm must not see it.
+SMALLEST, BELOW_ONE = float(np.finfo(np.float64).tiny), 1.0 - 2.0**-53
 
 
 class MarginFamily(QuadraticFamily):
@@ -187,7 +188,7 @@ def _falling(m: Vector) -> tuple[Vector, Vector]:
 
 def _entropy(a: Vector) -> Vector:
     """−a·ln a − (1 − a)·ln(1 − a), continued by 0 at both ends; right in relation to its size, however small a is."""
-    # Logarithms that stay finite at both ends, where they are multiplied by 0; no number between is moved.
+    # Logarithms that stay finite at both ends, where they are multiplied by 0; between them, D is the lower for a moved one.
     value = a * np.log(np.maximum(a, SMALLEST))
     value += (1.0 - a) * np.log1p(-np.minimum(a, BELOW_ONE))
     return np.negative(value, out=value)

@@ -6,6 +6,7 @@ from dualgap.solvers.asdca import ASDCA
 from dualgap.solvers.auto import Auto
 from dualgap.solvers.base import Answer, Solver
 from dualgap.solvers.box_ascent import BoxAscent
+from dualgap.solvers.compiled_newton import CompiledNewton
 from dualgap.solvers.newton import Newton
 from dualgap.solvers.pegasos import Pegasos
 from dualgap.solvers.projected_ascent import ProjectedAscent
@@ -15,7 +16,19 @@ from dualgap.solvers.subgradient import Subgradient
 from dualgap.solvers.theory import sufficient_updates
 
 SOLVERS: dict[str, type[Solver] | type[Auto]] = {
-    solver.name: solver for solver in (SDCA, ASDCA, Pegasos, SGD, Subgradient, ProjectedAscent, BoxAscent, Newton, Auto)
+    solver.name: solver
+    for solver in (
+        SDCA,
+        ASDCA,
+        Pegasos,
+        SGD,
+        Subgradient,
+        ProjectedAscent,
+        BoxAscent,
+        Newton,
+        CompiledNewton,
+        Auto,
+    )
 }
 
 __all__ = [
@@ -26,6 +39,7 @@ __all__ = [
     "Answer",
     "Auto",
     "BoxAscent",
+    "CompiledNewton",
     "Newton",
     "Pegasos",
     "ProjectedAscent",

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from dualgap import kernels
+from dualgap.losses import Squared
 from dualgap.problem import Problem
 from dualgap.solvers.base import Solver
+from dualgap.solvers.compiled_newton import CompiledNewton
 from dualgap.solvers.newton import Newton
 from dualgap.solvers.sdca import SDCA
 
@@ -22,6 +25,10 @@ if TYPE_CHECKING:
 LARGEST_SIDE = 1500
 # With fewer columns a whole Newton run costs less than the epochs it takes to see how dual steps fare.
 FEW_COLUMNS = 24
+# A smooth problem is small, so that a Newton step in one compiled call pays, up to so many columns and values of sparse rows
+# and of dense ones. From so many rows on, and so many a column, steps on a sample of them save more.
+SPARSE_COLUMNS, SPARSE_VALUES, DENSE_COLUMNS, DENSE_VALUES = 128, 1 << 18, 64, 1 << 19
+UNSAMPLED = 10_000
 # With so many dense rows a column, most second-order steps see few of them, and a run costs about 20 epochs. It keeps up to
 # 22 numbers a row: where a row has fewer bytes than this, they would be more than half as large as the data.
 MANY_ROWS, WIDE_ENOUGH = 1000, 400
@@ -29,7 +36,7 @@ MANY_ROWS, WIDE_ENOUGH = 1000, 400
 DOMINANT = 0.3
 # What a Newton run costs, in epochs of dual steps: so many a column for its matrices, for its passes, and for its calls,
 # which take as long as dual steps over so many values.
-OF_MATRICES, OF_PASSES, OF_CALLS = 0.05, 10.0, 2e6
+OF_MATRICES, OF_PASSES, OF_CALLS = 0.05, 10.0, 2.5e6
 SAMPLED = 1000
 # Below this steepness dual steps on a smooth loss arrive in fewer passes than second-order steps take products.
 GENTLE = 30.0
@@ -57,6 +64,11 @@ class Auto:
         side = min(count, dimension)
         size = f"{count} × {dimension}"
         if not problem.loss.has_kink:
+            if _is_small(problem):
+                return (
+                    CompiledNewton(),
+                    f"compiled_newton: the loss is smooth, and {size} so little that calls cost most",
+                )
             if side <= LARGEST_SIDE:
                 return Newton(), f"newton: the loss is smooth, and a second-order step on {size} costs little"
             if not problem.intercept and _steepness(problem) <= GENTLE:
@@ -84,6 +96,20 @@ class Auto:
                 f"and a second-order run costs about {affordable:.0f}"
             )
         return SDCA(shrinking=True), f"sdca: the {size} data is well scaled, and dual steps make quick progress"
+
+
+def _is_small(problem: Problem) -> bool:
+    """Whether a Newton step in one compiled call pays: on dense rows only where kernels are loaded, or that takes longest.
+
+    The steps are the same ones, so which way was taken shows in the last digits alone.
+    """
+    rows = problem.rows
+    if rows.dimension > rows.count or isinstance(problem.loss, Squared):
+        return False
+    if rows.is_sparse:
+        return rows.dimension <= SPARSE_COLUMNS and rows.stored <= SPARSE_VALUES
+    fits = rows.dimension <= DENSE_COLUMNS and rows.stored <= DENSE_VALUES
+    return fits and rows.count < max(UNSAMPLED, MANY_ROWS * rows.dimension) and kernels.are_loaded()
 
 
 def _row_bytes(problem: Problem) -> int:

@@ -15,9 +15,9 @@ from dualgap.threads import mapped, runs
 # Scaled copies of dense rows are this many bytes at a time; so many rows where they are long, because each block brings a
 # matrix of its own, and then at most this part of the data.
 BLOCK_BYTES, BLOCK_ROWS, BLOCK_PART = 1 << 20, 1 << 10, 32
-# Threads share the work where it is more than this many products, of dense rows or of sparse ones; each part brings a
-# matrix, so they are few.
-DENSE_PRODUCTS, SPARSE_PRODUCTS, MOST_PARTS = 5 << 20, 3 << 19, 8
+# Threads share the work where it is more than this many products, of dense rows or of sparse ones: fewer take no longer than
+# a thread that slept for a while to wake. Each part brings a matrix, so they are few.
+DENSE_PRODUCTS, SPARSE_PRODUCTS, MOST_PARTS = 5 << 22, 3 << 21, 8
 # Up to so many columns BLAS is quicker to multiply two matrices than one with itself, with so many bytes of rows at a time.
 NARROW, NARROW_BYTES = 32, 1 << 19
 # Scaling a value costs as much as so many products with it.

@@ -12,6 +12,7 @@ When γ falls, a step first keeps the rows on the piece of φ_γ they are on: it
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,11 +21,11 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from dualgap.losses import Loss
 from dualgap.losses.base import QuadraticFamily
+from dualgap.minimize import after, bracket
 from dualgap.problem import chunks
 from dualgap.rows import Rows
 from dualgap.solvers.base import Vector
 from dualgap.solvers.gram import weighted_gram
-from dualgap.solvers.length import Search
 from dualgap.solvers.pieces import Piece
 from dualgap.threads import mapped
 
@@ -200,7 +201,7 @@ def _along_path(piece: Piece, terms: Terms, kept: Iterate) -> Iterate | None:
     along = piece.rows.scores(direction) + shift
     actual = terms.loss.clip(kept.duals, piece.labels)
     pull = float(piece.pull @ direction) + piece.pull_intercept * shift
-    slope = terms.strength * float(kept.weights @ direction) - pull - float((piece.shares * actual) @ along)
+    slope = terms.strength * float(kept.weights @ direction) - pull - piece.dot(actual, along)
     if not slope < 0.0:
         return None
     return searched(piece, terms, kept, direction, shift, slope, along)
@@ -248,8 +249,7 @@ def searched(
     loss, labels, strength = terms.smoothed(it.gamma), piece.labels, terms.strength
     first = strength * float(it.weights @ direction) - float(piece.pull @ direction) - piece.pull_intercept * shift
     second = strength * float(direction @ direction)
-    weighted = piece.shares * along
-    t, search = length, Search(slope, is_smooth=not isinstance(loss, QuadraticFamily))
+    t, known_slopes, is_smooth = length, bracket(slope), not isinstance(loss, QuadraticFamily)
     enough = (ROUGHLY if it.gamma or is_rough else SLOPE_LEFT) * abs(slope)
     curved = np.flatnonzero(it.bends) if it.gamma and known is None else None
     has_tube = curved is not None and terms.has_tube
@@ -257,11 +257,11 @@ def searched(
         duals, bends = _slopes(loss, labels, it.scores, it.intercept, t, along)
         if curved is not None:
             _carry(terms, piece, it, t, along, curved, duals, bends, has_tube)
-        here = first + t * second - float(weighted @ duals)
+        here = first + t * second - piece.dot(along, duals)
         if abs(here) <= enough:
             break
-        following = search.after(t, here, second + float((weighted * along) @ bends))
-        if following is None:
+        known_slopes, following = after(known_slopes, t, here, second + piece.dot(along * along, bends), is_smooth)
+        if isnan(following):
             break
         t = following
     if known is not None and t == 1.0:
@@ -296,7 +296,7 @@ def between(
         along += shift
     duals, bends = _slopes(terms.smoothed(new.gamma), everything.labels, old.scores, old.intercept)
     start = old._replace(gamma=new.gamma, duals=duals, bends=bends)
-    slope = terms.strength * float(old.weights @ direction) - float((everything.shares * duals) @ along)
+    slope = terms.strength * float(old.weights @ direction) - everything.dot(duals, along)
     # At the new point itself the picked rows' duals are known without cancellation.
     known = None if picked is None else (picked, new.duals)
     return searched(everything, terms, start, direction, shift, min(slope, 0.0), along, known)

@@ -49,6 +49,11 @@ class Piece(NamedTuple):
         # One number that stands for all is no vector to BLAS.
         return float(shares @ values) if shares.strides[0] else float(values.sum()) * float(shares[0])
 
+    def dot(self, values: Vector, others: Vector) -> float:
+        """Σ q_i v_i u_i."""
+        shares = self.shares
+        return float((shares * values) @ others) if shares.strides[0] else float(values @ others) * float(shares[0])
+
 
 def whole(problem: Problem) -> Piece:
     """All rows."""

@@ -1,0 +1,180 @@
+"""CompiledNewton: second-order steps on P as one compiled call each, for smooth losses on data so small that calls cost most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from dualgap.problem import Problem
+from dualgap.rows import DenseRows, Rows, SparseRows
+from dualgap.solvers.base import Answer, Random, Solver, Vector, first_intercept
+
+# From where no row has a third derivative, as at w = 0, bends only fall: a step is too short, mostly by half.
+FROM_ZERO = 2.0
+# A Hessian of more columns is factored quicker by LAPACK.
+MOST_COLUMNS = 256
+
+
+# Dense rows are packed where no more than this part of their values is not zero.
+SPARSE_PART = 0.3
+# Which line of numbers holds the duals to answer with.
+ANSWER = 3
+# Losses and types of rows that steps are compiled for in this process.
+_READY: set[tuple[Any, ...]] = set()
+
+
+class State(NamedTuple):
+    """The point and what follows from it, in arrays that steps write to."""
+
+    rows: Rows
+    """The problem's, or the same without their zeros."""
+    arrays: Any
+    """Lines of numbers: see `kernels.newton.Room` for what they are."""
+    shares: Vector
+    known_loss: Any
+    is_at_zero: bool
+    gap: float
+    primal: float
+    """About P, or more."""
+    tol: float = 0.0
+    averages: tuple[Vector, Vector, int] | None = None
+
+    @property
+    def weights(self) -> Vector:
+        """w, and b after it where it is free."""
+        return np.asarray(self.arrays.columns[0])
+
+    @property
+    def answer(self) -> Vector:
+        """The duals to answer with."""
+        return np.asarray(self.arrays.numbers[ANSWER])
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompiledNewton(Solver):
+    """Newton's method with a line search and a correction by the third derivative; a step is one epoch, and one call."""
+
+    name: ClassVar[str] = "compiled_newton"
+    summary: ClassVar[str] = "second-order steps on P in one compiled call each, for smooth losses on small data"
+    suggests_its_duals: ClassVar[bool] = True
+
+    def check(self, problem: Problem) -> None:
+        if problem.loss.has_kink:
+            raise ValueError("compiled_newton needs a smooth loss, got one with a kink; use newton")
+        if problem.rows.dimension > MOST_COLUMNS:
+            raise ValueError(
+                f"compiled_newton needs at most {MOST_COLUMNS} columns, got {problem.rows.dimension}; use newton"
+            )
+
+    def prepare(self, problem: Problem) -> None:
+        """Compile for rows of this kind, by a step on one of them; once, because that takes as long as a small fit."""
+        kind = (type(problem.loss), *(part.dtype for part in problem.rows.arrays))
+        if kind not in _READY:
+            first = problem.rows.take(np.arange(1))
+            for rows in {first, _packed(first, 1.0)}:
+                state = _begun(problem, rows)
+                _arrived(problem, problem.labels[:1], state)
+                _stepped(problem, problem.labels[:1], state)
+            _READY.add(kind)
+
+    def batch(self, problem: Problem) -> int:
+        return problem.rows.count
+
+    def start(self, problem: Problem, warm: Answer | None) -> State:
+        state = _begun(problem, _packed(problem.rows, SPARSE_PART))
+        width = problem.rows.dimension
+        if warm is not None:
+            state.weights[:width] = warm.weights
+        if problem.intercept:
+            state.weights[width] = first_intercept(problem) if warm is None else warm.intercept
+        _arrived(problem, problem.labels, state)
+        return state._replace(is_at_zero=not state.weights.any())
+
+    def aim(self, state: State, tol: float) -> State:
+        return state._replace(tol=tol)
+
+    def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> range:
+        return range(problem.rows.count)
+
+    def advance(self, problem: Problem, state: State, steps: Any) -> State:
+        gap, primal = _stepped(problem, problem.labels, state)
+        averages = state.averages
+        if averages is not None:
+            averages = (averages[0] + state.weights, averages[1] + state.answer, averages[2] + 1)
+        return state._replace(is_at_zero=False, gap=gap, primal=primal, averages=averages)
+
+    def believed_gap(self, problem: Problem, state: State) -> float | None:
+        return state.gap / state.primal if state.primal > 0.0 else 0.0
+
+    def answer(self, problem: Problem, state: State) -> Answer:
+        return _answer(problem, state.weights.copy(), state.answer)
+
+    def begin_average(self, problem: Problem, state: State) -> State:
+        return state._replace(averages=(np.zeros(state.weights.size), np.zeros(problem.rows.count), 0))
+
+    def average(self, problem: Problem, state: State) -> Answer:
+        if state.averages is None or state.averages[2] == 0:
+            return self.answer(problem, state)
+        weights, duals, count = state.averages
+        return _answer(problem, weights / count, duals / count)
+
+
+def _answer(problem: Problem, weights: Vector, duals: Vector) -> Answer:
+    width = problem.rows.dimension
+    return Answer(weights[:width], float(weights[width]) if problem.intercept else 0.0, duals)
+
+
+def _packed(rows: Rows, part: float) -> Rows:
+    """Dense rows without their zeros, where no more than this part of the values is left; others as they are."""
+    # Imported only where it is used: other solvers of small problems need no compiler.
+    from dualgap.kernels import packing
+
+    if not isinstance(rows.arrays, DenseRows):
+        return rows
+    values, ends = rows.arrays.values, np.empty(rows.count + 1, dtype=np.uint32)
+    packing.count_values(values, ends)
+    if (stored := int(ends[-1])) > part * values.size:
+        return rows
+    data, indices = np.empty(stored + 1, dtype=values.dtype), np.empty(stored + 1, dtype=np.uint32)
+    packing.pack_values(values, data, indices)
+    return Rows(SparseRows(data[:-1], indices[:-1], ends), rows.count, rows.dimension)
+
+
+def _begun(problem: Problem, rows: Rows) -> State:
+    """Room for a run on some rows, and what kernels know the loss by."""
+    from dualgap import kernels
+
+    count, width = rows.count, rows.dimension
+    size = width + problem.intercept
+    block, square = (0, 0), (0, 0)
+    if isinstance(rows.arrays, DenseRows):
+        block, square = (min(kernels.newton.BLOCK, count), width), (width, width)
+    arrays = kernels.newton.Arrays(
+        np.zeros((6, size)), np.zeros((7, count)), np.zeros((2, size, size)), np.zeros((2, *block)), np.zeros(square)
+    )
+    if problem.sample_weight is None:
+        shares = np.array([1.0 / problem.rows.count])
+    else:
+        shares = problem.sample_weight[:count] / problem.total_weight
+    known_loss = kernels.steps.kernel_loss(problem.loss)
+    return State(rows, arrays, shares, known_loss, True, np.inf, problem.baseline)
+
+
+def _arrived(problem: Problem, labels: Vector, state: State) -> None:
+    from dualgap.kernels import newton
+
+    is_free = int(problem.intercept)
+    newton.arrive(state.known_loss, state.rows.arrays, labels, state.shares, problem.strength, is_free, state.arrays)
+
+
+def _stepped(problem: Problem, labels: Vector, state: State) -> tuple[float, float]:
+    """About the gap and P after a step."""
+    from dualgap.kernels import newton
+
+    has_third = problem.loss.jerk(labels[:1], labels[:1], labels[:1]) is not None
+    length = FROM_ZERO if has_third and state.is_at_zero else 1.0
+    rules = (problem.strength, int(problem.intercept), has_third, length, state.tol, state.primal)
+    gap, primal = newton.newton_step(state.known_loss, state.rows.arrays, labels, state.shares, *rules, state.arrays)
+    return gap, primal

@@ -25,6 +25,7 @@ from rich.console import Console
 
 import rival_tables as tables
 from dualgap.workbench.machine import machine, version_of, versions
+from dualgap.solvers.compiled_newton import MOST_COLUMNS
 from dualgap.workbench.rivals import RIVALS
 from rival_problems import PROBLEMS, BenchProblem, prepare
 from rival_tables import BUDGET, GOALS, GOT_THERE, Rung
@@ -209,7 +210,10 @@ class Bench:
         row = self.optima.rows[(problem.name,)]
         is_large = min(int(row["rows"]), int(row["columns"])) > LARGEST_SIDE
         shrinking = "sdca(shrinking=true)"
-        return [shrinking] if is_large and problem.loss in ("hinge", "absolute") else ["newton", shrinking]
+        if problem.loss in ("hinge", "absolute"):
+            return [shrinking] if is_large else ["newton", shrinking]
+        compiled = ["compiled_newton"] if int(row["columns"]) <= MOST_COLUMNS else []
+        return ["newton", *compiled, shrinking]
 
     def contenders(self, problem: str, optimum: float, goal: float) -> list[dict[str, Any]]:
         """The rivals worth a duel at their known rungs; a quick one with threads on one of them, too."""

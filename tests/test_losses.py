@@ -302,3 +302,15 @@ def test_the_entropy_sees_no_number_that_a_program_may_round_to_zero() -> None:
     # Where it is moved at all, D is the lower for it.
     assert (found <= exact * (1.0 + 1e-12)).all()
     np.testing.assert_allclose(found, exact, rtol=0.02)
+
+
+@every_loss
+def test_a_domain_holds_what_clipping_leaves_alone(loss: dg.Loss) -> None:
+    labels = np.array([1.0, -1.0, 1.0, -1.0]) if loss.task == "classification" else np.array([0.3, -2.0, 1.5, 0.0])
+    inside = loss.dual_candidate(np.array([0.2, -0.4, 3.0, 0.7]), labels)
+    assert loss.holds(inside, labels)
+    for k in range(4):
+        for far in (-50.0, 50.0, np.nan):
+            moved = inside.copy()
+            moved[k] = far
+            assert loss.holds(moved, labels) is bool((loss.clip(moved, labels) == moved).all())

@@ -38,6 +38,10 @@ class Loss(ABC):
     def clip(self, duals: Vector, labels: Vector) -> Vector:
         """The nearest dual inside the domain, for each row."""
 
+    def holds(self, duals: Vector, labels: Vector) -> bool:
+        """Whether every dual is inside the domain."""
+        return bool((self.clip(duals, labels) == duals).all())
+
     @abstractmethod
     def curvature(self, scores: Vector, labels: Vector) -> Vector:
         """φ″(z) for each row (0 where a kink has none)."""

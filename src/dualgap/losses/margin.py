@@ -149,7 +149,15 @@ class Logistic(Loss):
 
     def negative_conjugate(self, duals: Vector, labels: Vector) -> Vector:
         a = labels * duals
-        return refuse_outside(_entropy(within(a, 0.0, 1.0)), a, 0.0, 1.0)
+        if a.min(initial=1.0) >= SMALLEST and a.max(initial=0.0) <= BELOW_ONE:
+            return _entropy(a, a, a)  # as most are, and then nothing needs to be moved
+        inside = within(a, 0.0, 1.0)
+        entropy = _entropy(inside, np.maximum(inside, SMALLEST), np.minimum(inside, BELOW_ONE))
+        return refuse_outside(entropy, a, 0.0, 1.0)
+
+    def holds(self, duals: Vector, labels: Vector) -> bool:
+        a = labels * duals
+        return bool(a.min(initial=0.0) >= 0.0 and a.max(initial=0.0) <= 1.0)
 
     def clip(self, duals: Vector, labels: Vector) -> Vector:
         return labels * within(labels * duals, 0.0, 1.0)
@@ -186,9 +194,15 @@ def _falling(m: Vector) -> tuple[Vector, Vector]:
     return a, bends
 
 
-def _entropy(a: Vector) -> Vector:
-    """−a·ln a − (1 − a)·ln(1 − a), continued by 0 at both ends; right in relation to its size, however small a is."""
-    # Logarithms that stay finite at both ends, where they are multiplied by 0; between them, D is the lower for a moved one.
-    value = a * np.log(np.maximum(a, SMALLEST))
-    value += (1.0 - a) * np.log1p(-np.minimum(a, BELOW_ONE))
+def _entropy(a: Vector, above: Vector, below: Vector) -> Vector:
+    """−a·ln a − (1 − a)·ln(1 − a), continued by 0 at both ends; right in relation to its size, however small a is.
+
+    `above` and `below` are a itself, moved away from 0 and from 1 so that logarithms stay finite there; D is the lower for it.
+    """
+    value = np.log(above)
+    value *= a
+    other = np.negative(below)
+    np.log1p(other, out=other)
+    other *= 1.0 - a
+    value += other
     return np.negative(value, out=value)

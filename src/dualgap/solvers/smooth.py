@@ -124,8 +124,8 @@ def _foretold_bent(piece: Piece, terms: Terms, it: Iterate, along: Vector, jerk:
 
 def _are_inside(piece: Piece, terms: Terms, duals: Vector, c: slice) -> bool:
     """Whether some duals are inside their domain; rows without weight have no say."""
-    inside = terms.loss.clip(duals, piece.labels[c])
-    return bool((inside == duals).all()) or piece.mean(np.abs(inside - duals), c) == 0.0
+    labels = piece.labels[c]
+    return terms.loss.holds(duals, labels) or piece.mean(np.abs(terms.loss.clip(duals, labels) - duals), c) == 0.0
 
 
 def _gap(piece: Piece, off: Vector, bends: Vector, c: slice) -> float:

@@ -24,8 +24,8 @@ from typing import Any
 from rich.console import Console
 
 import rival_tables as tables
-from dualgap.workbench.machine import machine, version_of, versions
 from dualgap.solvers.compiled_newton import MOST_COLUMNS
+from dualgap.workbench.machine import machine, version_of, versions
 from dualgap.workbench.rivals import RIVALS
 from rival_problems import PROBLEMS, BenchProblem, prepare
 from rival_tables import BUDGET, GOALS, GOT_THERE, Rung

@@ -13,7 +13,7 @@ from dualgap.intake import as_rows
 from dualgap.kernels import curves, factor, packing
 from dualgap.kernels.compile import kernel
 from dualgap.kernels.steps import kernel_loss
-from dualgap.solvers.compiled_newton import MOST_COLUMNS, SPARSE_PART, _packed
+from dualgap.solvers.compiled_newton import MOST_COLUMNS, _packed
 from dualgap.spec import build
 from examples import FORMS, small_problem
 
@@ -102,9 +102,9 @@ def test_what_it_refuses() -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_rows_without_their_zeros_are_the_same_rows(dtype: type) -> None:
     random = np.random.default_rng(0)
-    X = (random.normal(size=(30, 7)) * (random.random((30, 7)) < 0.2)).astype(dtype)
+    X = (random.normal(size=(30, 120)) * (random.random((30, 120)) < 0.1)).astype(dtype)
     X[0], X[-1], X[5] = 0.0, 0.0, 1.0
-    rows = _packed(as_rows(X), SPARSE_PART)
+    rows = _packed(as_rows(X))
     assert rows.is_sparse
     exact = sp.csr_matrix(X)
     for own, other in zip(rows.arrays, (exact.data, exact.indices, exact.indptr), strict=True):
@@ -112,19 +112,21 @@ def test_rows_without_their_zeros_are_the_same_rows(dtype: type) -> None:
     assert rows.arrays.data.dtype == dtype
 
 
-def test_rows_with_few_zeros_stay_as_they_are() -> None:
-    rows = as_rows(np.ones((4, 3)))
-    assert _packed(rows, SPARSE_PART) is rows
-    ends = np.empty(5, dtype=np.uint32)
-    packing.count_values(rows.arrays.values, ends)
-    np.testing.assert_array_equal(ends, [0, 3, 6, 9, 12])
+@pytest.mark.parametrize(("width", "part", "packs"), [(60, 0.2, True), (60, 0.9, False), (20, 0.2, False)])
+def test_rows_are_packed_where_zeros_are_many_and_memory_allows(width: int, part: float, packs: bool) -> None:
+    random = np.random.default_rng(0)
+    rows = as_rows(random.normal(size=(50, width)) * (random.random((50, width)) < part))
+    assert packing.count_values(rows.arrays.values) == np.count_nonzero(rows.arrays.values)
+    assert _packed(rows).is_sparse is packs
+    assert packs or _packed(rows) is rows
 
 
-def test_zeros_change_nothing_but_rounding() -> None:
+def test_zeros_change_no_bit() -> None:
     random = np.random.default_rng(1)
-    X = random.normal(size=(60, 8)) * (random.random((60, 8)) < 0.25)
-    y = np.where(X.sum(axis=1) + random.normal(size=60) > 0.0, 1, -1)
+    X = random.normal(size=(90, 60)) * (random.random((90, 60)) < 0.2)
+    y = np.where(X.sum(axis=1) + random.normal(size=90) > 0.0, 1, -1)
     dense, sparse = (dg.Problem(matrix, y, "logistic", 1e-2) for matrix in (X, sp.csr_matrix(X)))
+    assert _packed(dense.rows).is_sparse
     ours, theirs = after(dg.CompiledNewton(), dense, STEPS), after(dg.CompiledNewton(), sparse, STEPS)
     for (own, _, _), (other, _, _) in zip(ours, theirs, strict=True):
         np.testing.assert_array_equal(own, other)

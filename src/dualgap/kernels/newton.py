@@ -61,7 +61,7 @@ class Room(NamedTuple):
 
 
 class Arrays(NamedTuple):
-    """The same as few arrays: one number a column in each of six lines, one number a row in seven, matrices, and blocks."""
+    """What of it stays from step to step, as few arrays: six lines of one number a column, two of one a row, and matrices."""
 
     columns: Any
     numbers: Any
@@ -72,11 +72,16 @@ class Arrays(NamedTuple):
 
 @register_jitable
 def room_in(arrays):
-    """Names for the lines; a call with an array for each name would take as long as a step on few rows."""
+    """Names for the lines, and room for five more of one number a row, which is given back when the step is done.
+
+    A call with an array for each name would take as long as a step on few rows.
+    """
     c, n, m, b = arrays.columns, arrays.numbers, arrays.matrices, arrays.blocks
-    return Room(
-        c[0], c[1], c[2], c[3], c[4], c[5], n[0], n[1], n[2], n[3], n[4], n[5], n[6], m[0], m[1], b[0], b[1], arrays.product
-    )  # fmt: skip
+    count = n.shape[1]
+    duals, bends, along = np.empty(count), np.empty(count), np.empty(count)
+    moved, moved_bends = np.empty(count), np.empty(count)
+    lines = (c[0], c[1], c[2], c[3], c[4], c[5], n[0], duals, bends, n[1], along, moved, moved_bends)
+    return Room(*lines, m[0], m[1], b[0], b[1], arrays.product)
 
 
 @register_jitable
@@ -298,6 +303,8 @@ def newton_step(loss, rows, labels, shares, strength, is_free, has_third, length
     is that point.
     """
     room = room_in(arrays)
+    # Computed again rather than kept: memory is dearer than a pass over one number a row.
+    _fill_curves(loss, labels, room.scores, room.scores, 0.0, room.duals, room.bends)
     _factor_hessian(rows, shares, strength, is_free, room)
     solve(room.factor, room.scales, room.gradient, room.step)
     slope = _inner(room.gradient, room.step, room.step.size)

@@ -6,22 +6,22 @@ from dualgap.kernels.compile import kernel
 
 
 @kernel
-def count_values(values, ends):
-    """ends_(i+1) = how many values other than zero rows 0 to i hold."""
+def count_values(values):
+    """How many values are not zero."""
     total = 0
-    ends[0] = 0
     for i in range(values.shape[0]):
         line, found = values[i], 0
         for j in range(line.size):
             found += 1 if line[j] != 0.0 else 0
         total += found
-        ends[i + 1] = total
+    return total
 
 
 @kernel
-def pack_values(values, data, indices):
-    """The values other than zero and their columns, row by row; both have room for one more than there are."""
+def pack_values(values, data, indices, ends):
+    """The values other than zero and their columns, row by row, and where each row ends; there is room for one value more."""
     at = 0
+    ends[0] = 0
     for i in range(values.shape[0]):
         line = values[i]
         for j in range(line.size):
@@ -29,3 +29,4 @@ def pack_values(values, data, indices):
             data[at] = line[j]
             indices[at] = j
             at += 1 if line[j] != 0.0 else 0
+        ends[i + 1] = at

@@ -13,14 +13,15 @@ from dualgap.solvers.base import Answer, Random, Solver, Vector, first_intercept
 
 # From where no row has a third derivative, as at w = 0, bends only fall: a step is too short, mostly by half.
 FROM_ZERO = 2.0
-# A Hessian of more columns is factored quicker by LAPACK.
+# A Hessian of more columns is factored quicker by LAPACK; their numbers fit into a byte.
 MOST_COLUMNS = 256
 
 
-# Dense rows are packed where no more than this part of their values is not zero.
-SPARSE_PART = 0.3
+# Dense rows are packed where no more than this part of their values is not zero, and as long as that and so many bytes a row,
+# for vectors of one number a row here and at the judge's, take no more than half as much as the rows.
+SPARSE_PART, ROW_BYTES, OF_ROWS = 0.3, 96, 0.5
 # Which line of numbers holds the duals to answer with.
-ANSWER = 3
+ANSWER = 1
 # Losses and types of rows that steps are compiled for in this process.
 _READY: set[tuple[Any, ...]] = set()
 
@@ -69,21 +70,15 @@ class CompiledNewton(Solver):
             )
 
     def prepare(self, problem: Problem) -> None:
-        """Compile for rows of this kind, by a step on one of them; once, because that takes as long as a small fit."""
-        kind = (type(problem.loss), *(part.dtype for part in problem.rows.arrays))
-        if kind not in _READY:
-            first = problem.rows.take(np.arange(1))
-            for rows in {first, _packed(first, 1.0)}:
-                state = _begun(problem, rows)
-                _arrived(problem, problem.labels[:1], state)
-                _stepped(problem, problem.labels[:1], state)
-            _READY.add(kind)
+        """Nothing yet: what is compiled follows from the rows that a run starts with."""
 
     def batch(self, problem: Problem) -> int:
         return problem.rows.count
 
     def start(self, problem: Problem, warm: Answer | None) -> State:
-        state = _begun(problem, _packed(problem.rows, SPARSE_PART))
+        rows = _packed(problem.rows)
+        _compile_for(problem, rows)
+        state = _begun(problem, rows)
         width = problem.rows.dimension
         if warm is not None:
             state.weights[:width] = warm.weights
@@ -126,20 +121,39 @@ def _answer(problem: Problem, weights: Vector, duals: Vector) -> Answer:
     return Answer(weights[:width], float(weights[width]) if problem.intercept else 0.0, duals)
 
 
-def _packed(rows: Rows, part: float) -> Rows:
-    """Dense rows without their zeros, where no more than this part of the values is left; others as they are."""
+def _packed(rows: Rows) -> Rows:
+    """Dense rows without their zeros, where that pays; others as they are."""
     # Imported only where it is used: other solvers of small problems need no compiler.
     from dualgap.kernels import packing
 
     if not isinstance(rows.arrays, DenseRows):
         return rows
-    values, ends = rows.arrays.values, np.empty(rows.count + 1, dtype=np.uint32)
-    packing.count_values(values, ends)
-    if (stored := int(ends[-1])) > part * values.size:
+    values = rows.arrays.values
+    stored = packing.count_values(values)
+    data, indices = np.dtype(values.dtype), np.dtype(np.uint8)
+    room = OF_ROWS * values.nbytes - ROW_BYTES * rows.count
+    if stored > SPARSE_PART * values.size or stored * (data.itemsize + indices.itemsize) > room:
         return rows
-    data, indices = np.empty(stored + 1, dtype=values.dtype), np.empty(stored + 1, dtype=np.uint32)
-    packing.pack_values(values, data, indices)
-    return Rows(SparseRows(data[:-1], indices[:-1], ends), rows.count, rows.dimension)
+    arrays = np.empty(stored + 1, data), np.empty(stored + 1, indices), np.empty(rows.count + 1, np.uint32)
+    packing.pack_values(values, *arrays)
+    return Rows(SparseRows(arrays[0][:-1], arrays[1][:-1], arrays[2]), rows.count, rows.dimension)
+
+
+def _compile_for(problem: Problem, rows: Rows) -> None:
+    """Compile steps for rows of this kind, by one on the first of them; once, because that takes as long as a small fit."""
+    kind = (type(problem.loss), *(part.dtype for part in rows.arrays))
+    if kind in _READY:
+        return
+    arrays = rows.arrays
+    if isinstance(arrays, DenseRows):
+        first: DenseRows | SparseRows = DenseRows(arrays.values[:1])
+    else:
+        stored = int(arrays.indptr[1])
+        first = SparseRows(arrays.data[:stored], arrays.indices[:stored], arrays.indptr[:2])
+    state = _begun(problem, Rows(first, 1, rows.dimension))
+    _arrived(problem, problem.labels[:1], state)
+    _stepped(problem, problem.labels[:1], state)
+    _READY.add(kind)
 
 
 def _begun(problem: Problem, rows: Rows) -> State:
@@ -152,7 +166,7 @@ def _begun(problem: Problem, rows: Rows) -> State:
     if isinstance(rows.arrays, DenseRows):
         block, square = (min(kernels.newton.BLOCK, count), width), (width, width)
     arrays = kernels.newton.Arrays(
-        np.zeros((6, size)), np.zeros((7, count)), np.zeros((2, size, size)), np.zeros((2, *block)), np.zeros(square)
+        np.zeros((6, size)), np.zeros((2, count)), np.zeros((2, size, size)), np.zeros((2, *block)), np.zeros(square)
     )
     if problem.sample_weight is None:
         shares = np.array([1.0 / problem.rows.count])

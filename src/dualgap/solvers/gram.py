@@ -20,6 +20,8 @@ BLOCK_BYTES, BLOCK_ROWS, BLOCK_PART = 1 << 20, 1 << 10, 32
 DENSE_PRODUCTS, SPARSE_PRODUCTS, MOST_PARTS = 5 << 22, 3 << 21, 8
 # Up to so many columns BLAS is quicker to multiply two matrices than one with itself, with so many bytes of rows at a time.
 NARROW, NARROW_BYTES = 32, 1 << 19
+# Of few rows those without a factor are left out where they are all but one in so many.
+WORTH_PICKING = 4
 # Scaling a value costs as much as so many products with it.
 SCALING = 44
 
@@ -38,7 +40,7 @@ def weighted_gram(rows: Rows, factors: Vector) -> Matrix:
         if small is not None:
             return _square(small) * float(low)
         return _added(rows, lambda part, out: _add_plain(rows, part, out)) * float(low)
-    if small is not None and low > 0.0:
+    if small is not None and (low > 0.0 or WORTH_PICKING * np.count_nonzero(factors) >= factors.size):
         return _product(small, factors)
     return _added(rows, lambda part, out: _add_scaled(rows, part, factors, out, has_zeros=not low > 0.0))
 

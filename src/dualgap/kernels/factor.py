@@ -11,7 +11,8 @@ FIRST_JITTER, LAST_JITTER = 1e-15, 10.0
 
 
 @regrouped
-def _dot(left, right, count):
+def inner(left, right, count):
+    """Σ l_k r_k over the first numbers of both."""
     total = 0.0
     for k in range(count):
         total += left[k] * right[k]
@@ -35,8 +36,8 @@ def _try_factor(matrix, jitter, factor):
     for i in range(matrix.shape[0]):
         own = factor[i]
         for j in range(i):
-            own[j] = (matrix[i, j] - _dot(own, factor[j], j)) / factor[j, j]
-        pivot = matrix[i, i] + jitter - _dot(own, own, i)
+            own[j] = (matrix[i, j] - inner(own, factor[j], j)) / factor[j, j]
+        pivot = matrix[i, i] + jitter - inner(own, own, i)
         if not pivot > 0.0:
             return False
         own[i] = sqrt(pivot)
@@ -61,7 +62,7 @@ def solve(factor, scales, right, out):
     """out = −(S⁻¹ L Lᵀ S⁻¹)⁻¹·right, with the scales on the diagonal of S."""
     size = scales.size
     for i in range(size):
-        out[i] = (-scales[i] * right[i] - _dot(factor[i], out, i)) / factor[i, i]
+        out[i] = (-scales[i] * right[i] - inner(factor[i], out, i)) / factor[i, i]
     for i in range(size - 1, -1, -1):
         value = out[i] / factor[i, i]
         out[i] = value

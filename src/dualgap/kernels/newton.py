@@ -14,7 +14,7 @@ from numba.extending import register_jitable
 
 from dualgap.kernels.compile import by_class, kernel, regrouped, specialized
 from dualgap.kernels.curves import curve, loss_value, third
-from dualgap.kernels.factor import factorize, scale, solve
+from dualgap.kernels.factor import factorize, inner, scale, solve
 from dualgap.kernels.products import square_rows
 from dualgap.kernels.rows import add_to, dot
 from dualgap.minimize import after, bracket
@@ -22,16 +22,23 @@ from dualgap.rows import DenseRows, SparseRows
 
 # Dense rows are multiplied so many at a time.
 BLOCK = 256
-# Chebyshev's correction by the third derivative is taken where it shortens a step's slope by at most this part, or
-# lengthens it by this.
-SHORTENED, LENGTHENED = 0.3, 1.0
-# A step is long enough once the slope at its end is below this part of that at its start; so many lengths are tried at most.
-SLOPE_LEFT, TRIALS = 0.1, 60
 # So many rows at least say about how large P is.
 COUNTED = 2048
 
-
 next_bracket, next_length = register_jitable(bracket), register_jitable(after)
+
+
+class Rules(NamedTuple):
+    """Which corrections of a step are trusted, and when a step is long enough."""
+
+    shortened: float
+    """The third derivative may shorten a step's slope by at most this part,"""
+    lengthened: float
+    """or lengthen it by this."""
+    slope_left: float
+    """A step is long enough once the slope at its end is below this part of that at its start."""
+    trials: int
+    """So many lengths are tried at most."""
 
 
 class Room(NamedTuple):
@@ -171,14 +178,6 @@ def _fill_curves(loss, labels, scores, along, t, duals, bends):
 
 
 @regrouped
-def _inner(left, right, count):
-    total = 0.0
-    for k in range(count):
-        total += left[k] * right[k]
-    return total
-
-
-@regrouped
 def _sums_along(shares, along, duals, bends):
     """Σ q·along·dual and Σ q·along²·bend."""
     fall, bending = 0.0, 0.0
@@ -210,15 +209,15 @@ def _are_inside(labels, duals):
 
 
 @register_jitable
-def _bend(loss, rows, labels, shares, is_free, slope, room):
+def _bend(loss, rows, labels, shares, is_free, rules, slope, room):
     """Correct step and moves by the third derivative where that may be trusted; the slope then. `answer` becomes ½ φ‴ along²."""
     thirds, along = room.answer, room.along
     for i in range(along.size):
         thirds[i] = 0.5 * third(loss, room.duals[i], room.bends[i], labels[i]) * along[i] * along[i]
     _combine(rows, thirds, shares, is_free, room.right)
     solve(room.factor, room.scales, room.right, room.mend)
-    of_mend = _inner(room.gradient, room.mend, room.mend.size)
-    if not (LENGTHENED * slope <= of_mend and of_mend <= -SHORTENED * slope):
+    of_mend = inner(room.gradient, room.mend, room.mend.size)
+    if not (rules.lengthened * slope <= of_mend and of_mend <= -rules.shortened * slope):
         thirds[:] = 0.0
         return slope
     _add_moves(rows, room.mend, is_free, along)
@@ -228,17 +227,17 @@ def _bend(loss, rows, labels, shares, is_free, slope, room):
 
 
 @register_jitable
-def _search(loss, labels, shares, strength, is_free, is_smooth, slope, t, room):
+def _search(loss, labels, shares, strength, is_free, is_smooth, rules, slope, t, room):
     """The t at which the slope along the step is about zero; `moved` and `moved_bends` are duals and bends there."""
     width = room.weights.size - is_free
-    first = strength * _inner(room.weights, room.step, width)
-    second = strength * _inner(room.step, room.step, width)
+    first = strength * inner(room.weights, room.step, width)
+    second = strength * inner(room.step, room.step, width)
     known = next_bracket(slope)
-    for _ in range(TRIALS):
+    for _ in range(rules.trials):
         _fill_curves(loss, labels, room.scores, room.along, t, room.moved, room.moved_bends)
         fall, bending = _sums_along(shares, room.along, room.moved, room.moved_bends)
         here = first + t * second - fall
-        if abs(here) <= SLOPE_LEFT * abs(slope):
+        if abs(here) <= rules.slope_left * abs(slope):
             break
         known, following = next_length(known, t, here, second + bending, is_smooth)
         if np.isnan(following):
@@ -256,7 +255,7 @@ def about_primal(loss, labels, shares, strength, is_free, room):
         total += share * loss_value(loss, room.scores[i], labels[i], room.duals[i])
         counted += share
     width = room.weights.size - is_free
-    penalty = 0.5 * strength * _inner(room.weights, room.weights, width)
+    penalty = 0.5 * strength * inner(room.weights, room.weights, width)
     return (total / counted if counted > 0.0 else 0.0) + penalty
 
 
@@ -264,7 +263,7 @@ def about_primal(loss, labels, shares, strength, is_free, room):
 def _own_gap(strength, is_free, room):
     """The gap that the point's own duals leave, because w is not w(α)."""
     width = room.weights.size - is_free
-    gap = _inner(room.gradient, room.gradient, width) / (2.0 * strength)
+    gap = inner(room.gradient, room.gradient, width) / (2.0 * strength)
     if is_free:
         # Duals that do not sum to zero are shrunk until they do, at about this price.
         gap += abs(room.gradient[width]) * (1.0 + abs(room.weights[width]))
@@ -293,7 +292,7 @@ def arrive(loss, rows, labels, shares, strength, is_free, arrays):
 
 
 @kernel
-def newton_step(loss, rows, labels, shares, strength, is_free, has_third, length, tol, most, arrays):
+def newton_step(loss, rows, labels, shares, strength, is_free, has_third, length, tol, most, rules, arrays):
     """One step from a point to the next, about the gap that `answer` leaves there, and about P, or `most`, which is more.
 
     P is looked at where the gap may be as small as tol says.
@@ -307,15 +306,15 @@ def newton_step(loss, rows, labels, shares, strength, is_free, has_third, length
     _fill_curves(loss, labels, room.scores, room.scores, 0.0, room.duals, room.bends)
     _factor_hessian(rows, shares, strength, is_free, room)
     solve(room.factor, room.scales, room.gradient, room.step)
-    slope = _inner(room.gradient, room.step, room.step.size)
+    slope = inner(room.gradient, room.step, room.step.size)
     room.along[:] = 0.0
     _add_moves(rows, room.step, is_free, room.along)
     is_bent = has_third and length == 1.0
     if is_bent:
-        slope = _bend(loss, rows, labels, shares, is_free, slope, room)
+        slope = _bend(loss, rows, labels, shares, is_free, rules, slope, room)
         for i in range(room.answer.size):
             room.answer[i] = room.duals[i] - room.bends[i] * room.along[i] - room.answer[i]
-    t = _search(loss, labels, shares, strength, is_free, has_third, slope, length, room)
+    t = _search(loss, labels, shares, strength, is_free, has_third, rules, slope, length, room)
     for j in range(room.weights.size):
         room.weights[j] += t * room.step[j]
     for i in range(room.scores.size):

@@ -10,13 +10,11 @@ import numpy as np
 from dualgap.problem import Problem
 from dualgap.rows import DenseRows, Rows, SparseRows
 from dualgap.solvers.base import Answer, Random, Solver, Vector, first_intercept
+from dualgap.solvers.path import SLOPE_LEFT, TRIALS
+from dualgap.solvers.smooth import FROM_ZERO, LENGTHENED, SHORTENED
 
-# From where no row has a third derivative, as at w = 0, bends only fall: a step is too short, mostly by half.
-FROM_ZERO = 2.0
 # A Hessian of more columns is factored quicker by LAPACK; their numbers fit into a byte.
 MOST_COLUMNS = 256
-
-
 # Dense rows are packed where no more than this part of their values is not zero, and as long as that and so many bytes a row,
 # for vectors of one number a row here and at the judge's, take no more than half as much as the rows.
 SPARSE_PART, ROW_BYTES, OF_ROWS = 0.3, 96, 0.5
@@ -189,6 +187,8 @@ def _stepped(problem: Problem, labels: Vector, state: State) -> tuple[float, flo
 
     has_third = problem.loss.jerk(labels[:1], labels[:1], labels[:1]) is not None
     length = FROM_ZERO if has_third and state.is_at_zero else 1.0
-    rules = (problem.strength, int(problem.intercept), has_third, length, state.tol, state.primal)
-    gap, primal = newton.newton_step(state.known_loss, state.rows.arrays, labels, state.shares, *rules, state.arrays)
+    terms = (problem.strength, int(problem.intercept), has_third, length, state.tol, state.primal)
+    rules = newton.Rules(SHORTENED, LENGTHENED, SLOPE_LEFT, TRIALS)
+    data = (state.rows.arrays, labels, state.shares)
+    gap, primal = newton.newton_step(state.known_loss, *data, *terms, rules, state.arrays)
     return gap, primal

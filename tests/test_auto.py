@@ -36,6 +36,16 @@ def test_a_small_smooth_problem_takes_newton_compiled_where_that_costs_no_loadin
     assert "smooth" in reason
 
 
+def test_kernels_that_somebody_loads_meanwhile_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "are_loaded", lambda: False)
+
+    def load(record: Record) -> None:
+        monkeypatch.setattr(kernels, "are_loaded", lambda: True)
+
+    result = dg.solve(normal(60, 4, "logistic"), tol=1e-13, callback=load)
+    assert result.solver == dg.Newton()
+
+
 def test_small_sparse_rows_need_kernels_anyway(loaded: bool) -> None:
     problem = normal(400, 30, "logistic")
     sparse = dg.Problem(sp.csr_matrix(problem.rows.arrays[0]), problem.labels, "logistic", 1e-2)

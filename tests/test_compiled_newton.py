@@ -13,7 +13,7 @@ from dualgap.intake import as_rows
 from dualgap.kernels import curves, factor, packing
 from dualgap.kernels.compile import kernel
 from dualgap.kernels.steps import kernel_loss
-from dualgap.solvers.compiled_newton import MOST_COLUMNS, _packed
+from dualgap.solvers.compiled_newton import MOST_COLUMNS, _packed, _worth_packing
 from dualgap.spec import build
 from examples import FORMS, small_problem
 
@@ -104,8 +104,9 @@ def test_rows_without_their_zeros_are_the_same_rows(dtype: type) -> None:
     random = np.random.default_rng(0)
     X = (random.normal(size=(30, 120)) * (random.random((30, 120)) < 0.1)).astype(dtype)
     X[0], X[-1], X[5] = 0.0, 0.0, 1.0
-    rows = _packed(as_rows(X))
-    assert rows.is_sparse
+    stored = _worth_packing(as_rows(X))
+    assert stored == np.count_nonzero(X)
+    rows = _packed(as_rows(X), stored)
     exact = sp.csr_matrix(X)
     for own, other in zip(rows.arrays, (exact.data, exact.indices, exact.indptr), strict=True):
         np.testing.assert_array_equal(own, other)
@@ -117,8 +118,7 @@ def test_rows_are_packed_where_zeros_are_many_and_memory_allows(width: int, part
     random = np.random.default_rng(0)
     rows = as_rows(random.normal(size=(50, width)) * (random.random((50, width)) < part))
     assert packing.count_values(rows.arrays.values) == np.count_nonzero(rows.arrays.values)
-    assert _packed(rows).is_sparse is packs
-    assert packs or _packed(rows) is rows
+    assert (_worth_packing(rows) is not None) is packs
 
 
 def test_zeros_change_no_bit() -> None:
@@ -126,7 +126,7 @@ def test_zeros_change_no_bit() -> None:
     X = random.normal(size=(90, 60)) * (random.random((90, 60)) < 0.2)
     y = np.where(X.sum(axis=1) + random.normal(size=90) > 0.0, 1, -1)
     dense, sparse = (dg.Problem(matrix, y, "logistic", 1e-2) for matrix in (X, sp.csr_matrix(X)))
-    assert _packed(dense.rows).is_sparse
+    assert _worth_packing(dense.rows) is not None
     ours, theirs = after(dg.CompiledNewton(), dense, STEPS), after(dg.CompiledNewton(), sparse, STEPS)
     for (own, _, _), (other, _, _) in zip(ours, theirs, strict=True):
         np.testing.assert_array_equal(own, other)

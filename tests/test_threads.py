@@ -89,6 +89,21 @@ def test_blas_has_one_thread_until_the_last_run_is_over_whichever_thread_it_is_i
     assert counts() == before
 
 
+def test_who_is_stopped_at_the_door_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = [library.get_num_threads() for library in _libraries()]
+
+    def stopped() -> list[object]:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("dualgap.threads._libraries", stopped)
+        with pytest.raises(KeyboardInterrupt), working(1):
+            pass
+    with working(1):
+        assert [library.get_num_threads() for library in _libraries()] == [1] * len(before)
+    assert [library.get_num_threads() for library in _libraries()] == before
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork processes")
 def test_a_forked_process_has_helpers_of_its_own() -> None:
     with working(2):

@@ -354,7 +354,7 @@ class Loop:
 
     def switch(self) -> bool:
         """Ask the policy, if there is one, whether another solver should go on from here."""
-        if self.auto is None or self.judged is None:
+        if self.auto is None or self.judged is None or not self.auto.is_open(self.problem):
             return False
         chosen, reason = self.auto.choose(self.problem, self.trace.records, self.limits.tol)
         if chosen == self.solver or chosen.name in self.left:

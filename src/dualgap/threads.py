@@ -99,18 +99,25 @@ class SingleBlas:
 
     def __enter__(self) -> None:
         with self.lock:
-            self.runs += 1
-            if self.runs == 1:
+            if self.runs == 0:
                 self.before = [(library, library.get_num_threads()) for library in _libraries()]
-                for library, _ in self.before:
-                    _set_threads(library, 1)
+                try:
+                    for library, _ in self.before:
+                        _set_threads(library, 1)
+                except BaseException:  # Ctrl-C too: who never came in will not leave
+                    self._give_back()
+                    raise
+            self.runs += 1
 
     def __exit__(self, *error: object) -> None:
         with self.lock:
             self.runs -= 1
             if self.runs == 0:
-                for library, threads in self.before:
-                    _set_threads(library, threads)
+                self._give_back()
+
+    def _give_back(self) -> None:
+        for library, threads in self.before:
+            _set_threads(library, threads)
 
 
 def _set_threads(library: Any, count: int) -> None:
@@ -128,6 +135,9 @@ def _set_threads(library: Any, count: int) -> None:
 
 
 _single_blas = SingleBlas()
+if hasattr(os, "register_at_fork"):
+    # No run of the parent's goes on in a child, and a lock that another thread holds would never be given back there.
+    os.register_at_fork(after_in_child=_single_blas.__init__)  # type: ignore[misc]
 
 
 @contextmanager

@@ -233,14 +233,14 @@ def _search(loss, labels, shares, strength, is_free, is_smooth, rules, slope, t,
     first = strength * inner(room.weights, room.step, width)
     second = strength * inner(room.step, room.step, width)
     known = next_bracket(slope)
-    for _ in range(rules.trials):
+    for trial in range(rules.trials):
         _fill_curves(loss, labels, room.scores, room.along, t, room.moved, room.moved_bends)
         fall, bending = _sums_along(shares, room.along, room.moved, room.moved_bends)
         here = first + t * second - fall
         if abs(here) <= rules.slope_left * abs(slope):
             break
         known, following = next_length(known, t, here, second + bending, is_smooth)
-        if np.isnan(following):
+        if np.isnan(following) or trial + 1 == rules.trials:
             break
         t = following
     return t

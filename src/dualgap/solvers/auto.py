@@ -101,7 +101,7 @@ class Auto:
 def _is_small(problem: Problem) -> bool:
     """Whether a Newton step in one compiled call pays: on dense rows only where kernels are loaded, or that takes longest.
 
-    The steps are the same ones, so which way was taken shows in the last digits alone.
+    The steps are the same ones, but the last may be looked at or not: the two answers agree within what tol allows.
     """
     rows = problem.rows
     if rows.dimension > rows.count or isinstance(problem.loss, Squared):

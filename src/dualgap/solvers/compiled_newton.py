@@ -18,6 +18,8 @@ MOST_COLUMNS = 256
 # Dense rows are packed where no more than this part of their values is not zero, and as long as that and so many bytes a row,
 # for vectors of one number a row here and at the judge's, take no more than half as much as the rows.
 SPARSE_PART, ROW_BYTES, OF_ROWS = 0.3, 96, 0.5
+# A column's number takes a byte in packed rows, the place where a row ends four.
+PLACE, END = np.dtype(np.uint8), np.dtype(np.uint32)
 # Which line of numbers holds the duals to answer with.
 ANSWER = 1
 # Losses and types of rows that steps are compiled for in this process.
@@ -68,15 +70,24 @@ class CompiledNewton(Solver):
             )
 
     def prepare(self, problem: Problem) -> None:
-        """Nothing yet: what is compiled follows from the rows that a run starts with."""
+        """Compile for rows of this kind, by a step on one of them; once, because that takes as long as a small fit."""
+        parts = (*problem.rows.arrays, problem.labels)
+        kind = (type(problem.loss), *((part.dtype, part.flags.writeable) for part in parts))
+        packs = _worth_packing(problem.rows) is not None
+        if (packs, kind) in _READY:
+            return
+        first = problem.rows.take(np.arange(1))
+        state = _begun(problem, _packed(first, int(np.count_nonzero(first.arrays[0]))) if packs else first)
+        _arrived(problem, problem.labels[:1], state)
+        _stepped(problem, problem.labels[:1], state)
+        _READY.add((packs, kind))
 
     def batch(self, problem: Problem) -> int:
         return problem.rows.count
 
     def start(self, problem: Problem, warm: Answer | None) -> State:
-        rows = _packed(problem.rows)
-        _compile_for(problem, rows)
-        state = _begun(problem, rows)
+        stored = _worth_packing(problem.rows)
+        state = _begun(problem, problem.rows if stored is None else _packed(problem.rows, stored))
         width = problem.rows.dimension
         if warm is not None:
             state.weights[:width] = warm.weights
@@ -119,39 +130,29 @@ def _answer(problem: Problem, weights: Vector, duals: Vector) -> Answer:
     return Answer(weights[:width], float(weights[width]) if problem.intercept else 0.0, duals)
 
 
-def _packed(rows: Rows) -> Rows:
-    """Dense rows without their zeros, where that pays; others as they are."""
+def _worth_packing(rows: Rows) -> int | None:
+    """How many values of dense rows are not zero, where leaving the zeros out pays; None where not, or rows are sparse."""
     # Imported only where it is used: other solvers of small problems need no compiler.
     from dualgap.kernels import packing
 
     if not isinstance(rows.arrays, DenseRows):
-        return rows
+        return None
     values = rows.arrays.values
-    stored = packing.count_values(values)
-    data, indices = np.dtype(values.dtype), np.dtype(np.uint8)
-    room = OF_ROWS * values.nbytes - ROW_BYTES * rows.count
-    if stored > SPARSE_PART * values.size or stored * (data.itemsize + indices.itemsize) > room:
-        return rows
-    arrays = np.empty(stored + 1, data), np.empty(stored + 1, indices), np.empty(rows.count + 1, np.uint32)
-    packing.pack_values(values, *arrays)
-    return Rows(SparseRows(arrays[0][:-1], arrays[1][:-1], arrays[2]), rows.count, rows.dimension)
+    stored = int(packing.count_values(values))
+    needed = stored * (values.itemsize + PLACE.itemsize) + ROW_BYTES * rows.count
+    fits = needed <= OF_ROWS * values.nbytes and stored <= np.iinfo(END).max
+    return stored if stored <= SPARSE_PART * values.size and fits else None
 
 
-def _compile_for(problem: Problem, rows: Rows) -> None:
-    """Compile steps for rows of this kind, by one on the first of them; once, because that takes as long as a small fit."""
-    kind = (type(problem.loss), *(part.dtype for part in rows.arrays))
-    if kind in _READY:
-        return
-    arrays = rows.arrays
-    if isinstance(arrays, DenseRows):
-        first: DenseRows | SparseRows = DenseRows(arrays.values[:1])
-    else:
-        stored = int(arrays.indptr[1])
-        first = SparseRows(arrays.data[:stored], arrays.indices[:stored], arrays.indptr[:2])
-    state = _begun(problem, Rows(first, 1, rows.dimension))
-    _arrived(problem, problem.labels[:1], state)
-    _stepped(problem, problem.labels[:1], state)
-    _READY.add(kind)
+def _packed(rows: Rows, stored: int) -> Rows:
+    """Dense rows without their zeros."""
+    from dualgap.kernels import packing
+
+    values = rows.arrays[0]
+    data, indices = np.empty(stored + 1, values.dtype), np.empty(stored + 1, PLACE)
+    ends = np.empty(rows.count + 1, END)
+    packing.pack_values(values, data, indices, ends)
+    return Rows(SparseRows(data[:-1], indices[:-1], ends), rows.count, rows.dimension)
 
 
 def _begun(problem: Problem, rows: Rows) -> State:

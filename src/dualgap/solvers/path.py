@@ -253,7 +253,7 @@ def searched(
     enough = (ROUGHLY if it.gamma or is_rough else SLOPE_LEFT) * abs(slope)
     curved = np.flatnonzero(it.bends) if it.gamma and known is None else None
     has_tube = curved is not None and terms.has_tube
-    for _ in range(TRIALS):
+    for trial in range(TRIALS):
         duals, bends = _slopes(loss, labels, it.scores, it.intercept, t, along)
         if curved is not None:
             _carry(terms, piece, it, t, along, curved, duals, bends, has_tube)
@@ -261,7 +261,7 @@ def searched(
         if abs(here) <= enough:
             break
         known_slopes, following = after(known_slopes, t, here, second + piece.dot(along * along, bends), is_smooth)
-        if isnan(following):
+        if isnan(following) or trial + 1 == TRIALS:
             break
         t = following
     if known is not None and t == 1.0:

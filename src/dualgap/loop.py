@@ -354,10 +354,10 @@ class Loop:
 
     def switch(self) -> bool:
         """Ask the policy, if there is one, whether another solver should go on from here."""
-        if self.auto is None or self.judged is None or not self.auto.is_open(self.problem):
+        if self.auto is None or self.judged is None:
             return False
         chosen, reason = self.auto.choose(self.problem, self.trace.records, self.limits.tol)
-        if chosen == self.solver or chosen.name in self.left:
+        if chosen == self.solver or chosen.name == self.solver.twin or chosen.name in self.left:
             return False
         self.left.add(self.solver.name)  # what was given up is not tried again
         chosen.prepare(self.problem)

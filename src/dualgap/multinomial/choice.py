@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 class MultinomialAuto(Auto):
     """Takes newton, whose steps need no luck with the scale of the data, and says how; it has no options."""
 
-    def is_open(self, problem: Any) -> bool:
-        """No record changes its mind."""
-        return False
-
     def choose(self, problem: Any, records: Sequence[Record], tol: float = 0.0) -> tuple[Solver, str]:
         side = problem.class_count * min(problem.rows.dimension, problem.rows.count)
         how = "small enough to factor" if side <= LARGEST_SIDE else "used in products only"

@@ -52,6 +52,9 @@ class Solver(ABC):
     suggests_its_duals: ClassVar[bool] = False
     """Whether its duals are already those its scores suggest, so that the judge need not look for them."""
 
+    twin: ClassVar[str] = ""
+    """Who takes the same steps in another way: no reason to change in the middle of a run."""
+
     def __post_init__(self) -> None:
         self.one_of("output", OUTPUTS)
         if not (is_number(self.average_from) and 0.0 <= self.average_from < 1.0):

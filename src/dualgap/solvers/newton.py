@@ -107,6 +107,7 @@ class Newton(Solver):
     name: ClassVar[str] = "newton"
     summary: ClassVar[str] = "second-order steps on P, along a path of smoothed losses where there is a kink"
     suggests_its_duals: ClassVar[bool] = True
+    twin: ClassVar[str] = "compiled_newton"
 
     def check(self, problem: Problem) -> None:
         if _is_truncated(problem):

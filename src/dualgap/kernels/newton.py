@@ -22,8 +22,6 @@ from dualgap.rows import DenseRows, SparseRows
 
 # Dense rows are multiplied so many at a time.
 BLOCK = 256
-# So many rows at least say about how large P is.
-COUNTED = 2048
 
 next_bracket, next_length = register_jitable(bracket), register_jitable(after)
 
@@ -39,6 +37,8 @@ class Rules(NamedTuple):
     """A step is long enough once the slope at its end is below this part of that at its start."""
     trials: int
     """So many lengths are tried at most."""
+    counted: int
+    """So many rows at least say about how large P is."""
 
 
 class Room(NamedTuple):
@@ -247,10 +247,10 @@ def _search(loss, labels, shares, strength, is_free, is_smooth, rules, slope, t,
 
 
 @register_jitable
-def about_primal(loss, labels, shares, strength, is_free, room):
+def about_primal(loss, labels, shares, strength, is_free, counted_rows, room):
     """P, or what some rows say of it where they are many: a step is no judge."""
     total, counted = 0.0, 0.0
-    for i in range(0, labels.size, max(1, labels.size // COUNTED)):
+    for i in range(0, labels.size, max(1, labels.size // counted_rows)):
         share = _share(shares, i)
         total += share * loss_value(loss, room.scores[i], labels[i], room.duals[i])
         counted += share
@@ -330,5 +330,5 @@ def newton_step(loss, rows, labels, shares, strength, is_free, has_third, length
     else:
         room.answer[:] = room.duals
     if gap <= tol * most:
-        most = about_primal(loss, labels, shares, strength, is_free, room)
+        most = about_primal(loss, labels, shares, strength, is_free, rules.counted, room)
     return gap, most

@@ -10,7 +10,7 @@ import numpy as np
 from dualgap.problem import Problem
 from dualgap.rows import DenseRows, Rows, SparseRows
 from dualgap.solvers.base import Answer, Random, Solver, Vector, first_intercept
-from dualgap.solvers.path import SLOPE_LEFT, TRIALS
+from dualgap.solvers.path import COUNTED, SLOPE_LEFT, TRIALS
 from dualgap.solvers.smooth import FROM_ZERO, LENGTHENED, SHORTENED
 
 # A Hessian of more columns is factored quicker by LAPACK; their numbers fit into a byte.
@@ -76,7 +76,7 @@ class CompiledNewton(Solver):
         packs = _worth_packing(problem.rows) is not None
         if (packs, kind) in _READY:
             return
-        first = problem.rows.take(np.arange(1))
+        first = _first(problem.rows)
         state = _begun(problem, _packed(first, int(np.count_nonzero(first.arrays[0]))) if packs else first)
         _arrived(problem, problem.labels[:1], state)
         _stepped(problem, problem.labels[:1], state)
@@ -128,6 +128,15 @@ class CompiledNewton(Solver):
 def _answer(problem: Problem, weights: Vector, duals: Vector) -> Answer:
     width = problem.rows.dimension
     return Answer(weights[:width], float(weights[width]) if problem.intercept else 0.0, duals)
+
+
+def _first(rows: Rows) -> Rows:
+    """The first row, in place: to a compiler an array that cannot be written to is of another type than a copy of it."""
+    arrays = rows.arrays
+    if isinstance(arrays, DenseRows):
+        return Rows(DenseRows(arrays.values[:1]), 1, rows.dimension)
+    stored = int(arrays.indptr[1])
+    return Rows(SparseRows(arrays.data[:stored], arrays.indices[:stored], arrays.indptr[:2]), 1, rows.dimension)
 
 
 def _worth_packing(rows: Rows) -> int | None:
@@ -189,7 +198,7 @@ def _stepped(problem: Problem, labels: Vector, state: State) -> tuple[float, flo
     has_third = problem.loss.jerk(labels[:1], labels[:1], labels[:1]) is not None
     length = FROM_ZERO if has_third and state.is_at_zero else 1.0
     terms = (problem.strength, int(problem.intercept), has_third, length, state.tol, state.primal)
-    rules = newton.Rules(SHORTENED, LENGTHENED, SLOPE_LEFT, TRIALS)
+    rules = newton.Rules(SHORTENED, LENGTHENED, SLOPE_LEFT, TRIALS, COUNTED)
     data = (state.rows.arrays, labels, state.shares)
     gap, primal = newton.newton_step(state.known_loss, *data, *terms, rules, state.arrays)
     return gap, primal

@@ -24,7 +24,6 @@ from typing import Any
 from rich.console import Console
 
 import rival_tables as tables
-from dualgap.solvers.compiled_newton import MOST_COLUMNS
 from dualgap.workbench.machine import machine, version_of, versions
 from dualgap.workbench.rivals import RIVALS
 from rival_problems import PROBLEMS, BenchProblem, prepare
@@ -212,8 +211,7 @@ class Bench:
         shrinking = "sdca(shrinking=true)"
         if problem.loss in ("hinge", "absolute"):
             return [shrinking] if is_large else ["newton", shrinking]
-        compiled = ["compiled_newton"] if int(row["columns"]) <= MOST_COLUMNS else []
-        return ["newton", *compiled, shrinking]
+        return ["newton", shrinking]
 
     def contenders(self, problem: str, optimum: float, goal: float) -> list[dict[str, Any]]:
         """The rivals worth a duel at their known rungs; a quick one with threads on one of them, too."""

@@ -13,14 +13,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+from dualgap.replication import gathering
+from dualgap.replication.beyond import problems
+from dualgap.replication.claims import CLAIMS, REPORTS
+from dualgap.replication.content import answer, content, judged, percent_above
+from dualgap.replication.figures import FIGURES
+from dualgap.replication.page import write_page
+from dualgap.replication.verdicts import Verdict
 from dualgap.workbench import store
-from dualgap.workbench.replication import gathering
-from dualgap.workbench.replication.beyond import problems
-from dualgap.workbench.replication.claims import CLAIMS, REPORTS
-from dualgap.workbench.replication.content import answer, content, judged, percent_above
-from dualgap.workbench.replication.figures import FIGURES
-from dualgap.workbench.replication.page import write_page
-from dualgap.workbench.replication.verdicts import Verdict
 from dualgap.workbench.report import provenance
 
 DOCS = Path(__file__).parent
@@ -32,7 +32,7 @@ DIGITS = 6
 HEAD = """# Five reports, repeated
 
 `dualgap replicate` repeats the experiments of five student reports on SDCA, Pegasos and SGD, and judges what they claim.
-Each claim has a rule, a pure function of the results (`src/dualgap/workbench/replication/rules_r0.py` and so on). This page
+Each claim has a rule, a pure function of the results (`src/dualgap/replication/rules_r0.py` and so on). This page
 is written by `python docs/make_replication.py` from [the results](replication/results.jsonl.gz) of one run;
 `python docs/make_replication.py --html FILE` makes the page with all
 figures from the same results, but for pictures of blood cells, which only a run with the data set can show.

@@ -100,18 +100,7 @@ class Results:
             versions=", ".join(word.replace("=", " ") for word in versions),
             profile=PROFILE,
             unscanned=self.unscanned(),
-            loaded=self.loaded(),
         )
-
-    def loaded(self) -> str:
-        """How often `auto` chose compiled steps, and what NumPy's took in their place."""
-        chosen = [key[:2] for key, row in self.methods.rows.items() if row["words"].startswith("compiled_newton")]
-        taken = {key: float(row["seconds"]) for key, row in self.methods.rows.items()}
-        ratios = [taken[*key, "newton"] / taken[*key, "auto"] for key in chosen if (*key, "newton") in taken]
-        if not ratios:
-            return "That was chosen nowhere here."
-        often = f"That was chosen {len(ratios)} times of {2 * len(self.rows)} here"
-        return f"{often}; `newton` took {geometric_mean(ratios):.2f} times as long there, in the mean."
 
     def unscanned(self) -> str:
         """The rivals of which the scan knows nothing, or not all problems of the losses it knows them on."""
@@ -315,8 +304,7 @@ cores; a ratio is the fastest rival's time divided by ours.
 - Imports, compilers and thread pools are outside the clock. Ours and the rivals that came within four times the fastest in a
   first scan, at most four of them, are measured in turn in one process, in an order drawn anew for each turn and problem: the
   median of three (nine below 0.02 s, five below 0.1 s, one above 5 s), a quick one after a fit that does not count.
-- Kernels are loaded before the clock starts, too, and then `auto` takes small smooth fits by `compiled_newton`. Dense data in a
-  process that has used no kernel before goes by `newton` instead. {{loaded}}
+- Kernels are loaded before the clock starts, too.
 - The scan ran beside other work on a shared machine, the duel at a raised priority; not scanned: {{unscanned}}.
 - Where `auto` and Newton's steps have a number to choose by, it was chosen by looking at these same problems; other data may
   see less of the gain. Rivals were tuned by nothing but their tolerance.
@@ -329,7 +317,7 @@ Measured {{first}} to {{last}} (UTC) on {{machines}}, with {{versions}}. `python
 """
 METHODS = """## Auto against its single methods
 
-`auto`, `newton`, `sdca` and, for smooth losses of up to 256 columns, `compiled_newton`, measured in turn on {count} problems and goals.
+`auto`, `newton` and `sdca`, measured in turn on {count} problems and goals.
 Where `auto` takes more than {factor} times as long as the fastest of them, and more than {moment} ms longer: {slow}.
 """
 GROWING = """## As work grows

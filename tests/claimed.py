@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.workbench.replication.frames import OPTIMUM, Frame, Trial
+from dualgap.replication.frames import OPTIMUM, Frame, Trial
 
 BEST, START = 0.2, 1.0
 POINTS = 51

@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse as sp
 
 import dualgap as dg
-from dualgap import kernels
 from dualgap.trace import Record
 
 
@@ -22,34 +21,10 @@ def record(epoch: float, relative_gap: float) -> Record:
     return Record(epoch, int(epoch), epoch, epoch, 1.0, 1.0 - relative_gap, relative_gap, relative_gap, 1, 1.0)
 
 
-@pytest.fixture(params=[False, True])
-def loaded(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether the process has used a kernel before; what other tests did must not decide."""
-    monkeypatch.setattr(kernels, "are_loaded", lambda: request.param)
-    return bool(request.param)
-
-
-def test_a_small_smooth_problem_takes_newton_compiled_where_that_costs_no_loading(loaded: bool) -> None:
+def test_small_smooth_problem_takes_newton() -> None:
     solver, reason = dg.Auto().choose(normal(400, 30, "logistic"), ())
-    expected = dg.CompiledNewton() if loaded else dg.Newton()
-    assert (solver, reason.split(":")[0]) == (expected, expected.name)
+    assert (solver, reason.split(":")[0]) == (dg.Newton(), "newton")
     assert "smooth" in reason
-
-
-def test_kernels_that_somebody_loads_meanwhile_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernels, "are_loaded", lambda: False)
-
-    def load(record: Record) -> None:
-        monkeypatch.setattr(kernels, "are_loaded", lambda: True)
-
-    result = dg.solve(normal(60, 4, "logistic"), tol=1e-13, callback=load)
-    assert result.solver == dg.Newton()
-
-
-def test_small_sparse_rows_need_kernels_anyway(loaded: bool) -> None:
-    problem = normal(400, 30, "logistic")
-    sparse = dg.Problem(sp.csr_matrix(problem.rows.arrays[0]), problem.labels, "logistic", 1e-2)
-    assert dg.Auto().choose(sparse, ())[0] == dg.CompiledNewton()
 
 
 @pytest.mark.parametrize(
@@ -62,13 +37,13 @@ def test_small_sparse_rows_need_kernels_anyway(loaded: bool) -> None:
         (400, 5, "squared"),
     ],
 )
-def test_a_larger_smooth_problem_and_squares_take_newton(count: int, dimension: int, loss: str, loaded: bool) -> None:
+def test_a_larger_smooth_problem_and_squares_take_newton(count: int, dimension: int, loss: str) -> None:
     solver, reason = dg.Auto().choose(normal(count, dimension, loss), ())
     assert (solver, reason.split(":")[0]) == (dg.Newton(), "newton")
 
 
 @pytest.mark.parametrize(("count", "dimension", "word"), [(8000, 5, "columns"), (20, 60, "rows")])
-def test_a_kink_with_one_small_side_takes_newton(count: int, dimension: int, word: str, loaded: bool) -> None:
+def test_a_kink_with_one_small_side_takes_newton(count: int, dimension: int, word: str) -> None:
     solver, reason = dg.Auto().choose(normal(count, dimension), ())
     assert solver == dg.Newton()
     assert word in reason

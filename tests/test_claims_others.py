@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from claimed import POINTS, frame_of, made_optimum, made_trial
-from dualgap.workbench.replication import rules_r1 as r1
-from dualgap.workbench.replication import rules_r2 as r2
-from dualgap.workbench.replication import rules_r3 as r3
-from dualgap.workbench.replication import rules_r4 as r4
-from dualgap.workbench.replication.claims import CLAIMS, chosen
-from dualgap.workbench.replication.frames import Frame
-from dualgap.workbench.replication.verdicts import Outcome
+from dualgap.replication import rules_r1 as r1
+from dualgap.replication import rules_r2 as r2
+from dualgap.replication import rules_r3 as r3
+from dualgap.replication import rules_r4 as r4
+from dualgap.replication.claims import CLAIMS, chosen
+from dualgap.replication.frames import Frame
+from dualgap.replication.verdicts import Outcome
 
 HOLDS, PARTLY, FAILS = Outcome.HOLDS, Outcome.PARTLY, Outcome.FAILS
 

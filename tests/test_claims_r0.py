@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from claimed import frame_of, made_trial
-from dualgap.workbench.replication import rules_r0 as r0
-from dualgap.workbench.replication.claims import CLAIMS
-from dualgap.workbench.replication.frames import Frame, Missing
-from dualgap.workbench.replication.verdicts import Outcome
+from dualgap.replication import rules_r0 as r0
+from dualgap.replication.claims import CLAIMS
+from dualgap.replication.frames import Frame, Missing
+from dualgap.replication.verdicts import Outcome
 
 HOLDS, PARTLY, FAILS = Outcome.HOLDS, Outcome.PARTLY, Outcome.FAILS
 NEVER = 1e9
@@ -155,7 +155,7 @@ def test_equal_in_updates_but_not_in_rows_holds_in_part() -> None:
 
 
 def test_a_curve_that_rises_again_has_not_come_down() -> None:
-    from dualgap.workbench.replication.measures import median_down
+    from dualgap.replication.measures import median_down
 
     restless = made_trial("R0.skin", r0.SDCA, down=500, jump=0.3)
     assert median_down(frame_of(restless), [restless]) > 4000

@@ -12,8 +12,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import dualgap as dg
+from dualgap.data.validation import as_rows
 from dualgap.estimators.streams import Stream
-from dualgap.intake import as_rows
 from dualgap.solvers import Answer
 from dualgap.solvers.base import integer_type
 

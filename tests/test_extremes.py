@@ -55,6 +55,21 @@ def test_works_or_is_refused(case: str, loss: str) -> None:
                 assert result.status is not dg.Status.BROKEN or "step=100" in solver
 
 
+@pytest.mark.parametrize("loss", list(dg.LOSSES))
+@pytest.mark.parametrize("intercept", [False, True])
+def test_auto_fits_sparse_rows_without_a_value(loss: str, intercept: bool) -> None:
+    labels = np.where(np.arange(2000) % 3 > 0, 1.0, -1.0)
+    problem = dg.Problem(sp.csr_matrix((2000, 50)), labels, loss, 1e-3, intercept=intercept)
+    assert dg.solve(problem).status is dg.Status.CERTIFIED
+
+
+@pytest.mark.parametrize("solver", ["sgd", "pegasos", "sgd(step=1e-300)"])
+@pytest.mark.parametrize(("weight", "strength"), [(1e-310, 1e-2), (1.0, 1e-100)])
+def test_steps_too_small_for_float64_are_no_error(solver: str, weight: float, strength: float) -> None:
+    problem = dg.Problem(X, Y, "hinge", strength, sample_weight=np.full(20, weight))
+    assert np.isfinite(dg.solve(problem, solver, max_epochs=3).certificate.gap)
+
+
 def test_one_row_of_a_regression_is_fitted() -> None:
     result = dg.solve(dg.Problem([[2.0]], [3.0], "squared", 1e-3), "sdca")
     assert result.status is dg.Status.CERTIFIED

@@ -219,7 +219,7 @@ def test_sample_weights_send_to_python(capsys: pytest.CaptureFixture[str], table
     code, _, error = called(capsys, "certify", "m.dg", "prices.csv")
     assert code == 2
     assert "was fitted with sample weights" in error
-    assert dg.load("m.dg").certify(table, problem.labels, problem.sample_weight).holds
+    assert dg.load("m.dg").certify(table, problem.labels, problem.given_weight).holds
 
 
 def test_a_newer_file_is_said_to_be_newer(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from dualgap.intake import as_rows
-from dualgap.solvers.gram import MOST_PARTS, _parts, compile_for, weighted_gram
-from dualgap.threads import working
+from dualgap.data.validation import as_rows
+from dualgap.linalg.gram import MAX_PARTS, compile_gram, weighted_gram
+from dualgap.linalg.parallel import working
+from dualgap.solvers.newton.systems import square_rows
 
 FACTORS = {
     "all": lambda random, n: random.uniform(0.1, 2.0, n),
@@ -29,24 +30,27 @@ def test_it_is_the_sum_of_squares_of_rows(form: str, kind: type, factors: str) -
     weights = FACTORS[factors](random, 61)
     rows = as_rows(sp.csr_matrix(X) if form == "sparse" else X)
     if form == "sparse":
-        compile_for(rows, np.zeros(61))
+        compile_gram(rows, square_rows(rows))
     expected = X.astype(np.float64).T @ (weights[:, None] * X)
     np.testing.assert_allclose(
-        weighted_gram(rows, weights), expected, rtol=1e-6 if kind == np.float32 else 1e-13, atol=1e-13
+        weighted_gram(rows, weights, square_rows(rows)),
+        expected,
+        rtol=1e-6 if kind == np.float32 else 1e-13,
+        atol=1e-13,
     )
 
 
 @pytest.mark.parametrize("form", ["dense", "sparse"])
 def test_threads_change_no_bit(form: str) -> None:
     random = np.random.default_rng(4)
-    X = random.normal(size=(9000, 70))
+    X = random.normal(size=(20_000, 70))
     rows = as_rows(sp.csr_matrix(X) if form == "sparse" else X)
-    factors = random.uniform(0.0, 1.0, 9000)
-    assert 1 < len(_parts(rows)) <= MOST_PARTS
+    factors = random.uniform(0.0, 1.0, 20_000)
+    assert 1 < len(rows.parts(MAX_PARTS)) <= MAX_PARTS
     made = []
     for jobs in (1, 2, 3):
         with working(jobs):
-            made.append(weighted_gram(rows, factors))
+            made.append(weighted_gram(rows, factors, square_rows(rows)))
     assert np.array_equal(made[0], made[1])
     assert np.array_equal(made[0], made[2])
     np.testing.assert_allclose(made[0], X.T @ (factors[:, None] * X), rtol=1e-10, atol=1e-9)

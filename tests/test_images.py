@@ -318,7 +318,7 @@ def test_all_of_the_real_pictures(data_folder: Path) -> None:
 
 
 def test_the_figures_show_every_step_and_every_cell() -> None:
-    from dualgap.workbench.replication.cropping import PANELS, cropping_figure, sheet_figure
+    from dualgap.replication.cropping import PANELS, cropping_figure, sheet_figure
 
     made = images.steps(made_cell(100, 200))
     shown = cropping_figure(made).to_plotly_json()

@@ -65,6 +65,49 @@ def test_value_conjugate_and_candidate_are_the_tables(loss: dg.Loss) -> None:
         np.testing.assert_allclose(shown, lines, rtol=1e-12, atol=1e-13)
 
 
+def some_duals(loss: dg.Loss, labels: np.ndarray) -> np.ndarray:
+    """Duals all over the domain, its ends among them."""
+    steps = np.linspace(-1.2, 1.2, labels.size) * min(loss.lipschitz, 8.0)
+    return loss.clip(steps, labels)
+
+
+@every_loss
+def test_the_terms_of_a_certificate_are_the_definition(loss: dg.Loss) -> None:
+    scores, labels = spread(loss, SCORES[:481])
+    duals = some_duals(loss, labels)
+    terms = loss.terms(loss.argument(scores, labels), duals, labels, 0.0)
+    np.testing.assert_array_equal(terms.conjugates, loss.negative_conjugate(duals, labels))
+    np.testing.assert_allclose(terms.values, loss.value(scores, labels), rtol=1e-13, atol=1e-15)
+    plain = terms.values - terms.conjugates + duals * scores
+    np.testing.assert_allclose(terms.gaps, plain, rtol=1e-12, atol=1e-12)
+    assert (terms.gaps >= 0.0).all()
+
+
+@every_loss
+@pytest.mark.parametrize("reach", [1e-9, 0.01, 2.0])
+def test_rates_bound_the_slope_within_reach(loss: dg.Loss, reach: float) -> None:
+    scores, labels = spread(loss, SCORES[:481])
+    duals = some_duals(loss, labels)
+    rates = loss.terms(loss.argument(scores, labels), duals, labels, reach).rates
+    each = loss.terms(loss.argument(scores, labels), duals, labels, np.full(scores.size, reach)).rates
+    np.testing.assert_array_equal(each, rates)
+    for move in np.linspace(-reach, reach, 9):
+        slopes = np.abs(duals - loss.dual_candidate(scores + move, labels))
+        assert (slopes <= rates * (1 + 1e-12) + 1e-12).all()
+
+
+@every_loss
+def test_further_digits_of_the_scores_reach_the_argument(loss: dg.Loss) -> None:
+    """Near a kink a score of full digits is not enough: y − z of a pair keeps what the low part says."""
+    scores, labels = spread(loss, np.array([1e5, 1.0, -3.0]))
+    low = np.full(scores.size, 1e-17)
+    plain, pair = loss.argument(scores, labels), loss.argument(scores, labels, low)
+    np.testing.assert_allclose(pair, plain, rtol=1e-12, atol=1e-12)
+    on_kink = plain == 0.0
+    if loss.has_product_form and on_kink.any():
+        assert (np.abs(pair[on_kink]) == 1e-17).all()
+
+
 @every_loss
 @given(z=number, share=st.floats(0.0, 1.0), reach=st.floats(0.0, 40.0), pick=st.integers(0, 5))
 def test_fenchel_young(loss: dg.Loss, z: float, share: float, reach: float, pick: int) -> None:
@@ -98,7 +141,7 @@ def test_candidates_bracket_the_differences_of_the_value(loss: dg.Loss) -> None:
 @every_loss
 def test_curvature_is_the_difference_of_the_candidates(loss: dg.Loss) -> None:
     scores, labels = spread(loss, np.linspace(-6.0, 6.0, 481) + 0.00317)
-    before, here, after = (loss.curvature(scores + step, labels) for step in (-WIDTH, 0.0, WIDTH))
+    before, here, after = (loss.second_derivative(scores + step, labels) for step in (-WIDTH, 0.0, WIDTH))
     smooth = np.abs(before - after) <= 1e-3
     for kink in loss.kinks(labels):
         smooth &= np.abs(scores - kink) > 2.0 * WIDTH
@@ -111,8 +154,8 @@ def test_curvature_is_the_difference_of_the_candidates(loss: dg.Loss) -> None:
 @every_loss
 def test_the_third_derivative_is_the_difference_of_the_curvatures(loss: dg.Loss) -> None:
     scores, labels = spread(loss, np.linspace(-6.0, 6.0, 481) + 0.00317)
-    ahead, behind = loss.curvature(scores + WIDTH, labels), loss.curvature(scores - WIDTH, labels)
-    jerk = loss.jerk(*loss.slopes(scores, labels), labels)
+    ahead, behind = loss.second_derivative(scores + WIDTH, labels), loss.second_derivative(scores - WIDTH, labels)
+    jerk = loss.third_derivative(*loss.derivatives(scores, labels), labels)
     difference = (ahead - behind) / (2.0 * WIDTH)
     if jerk is None:
         assert (difference == 0.0).mean() > 0.9
@@ -172,7 +215,7 @@ def test_smoothness_and_lipschitz_bound_the_slopes_and_are_reached(loss: dg.Loss
         ordered = np.sort(SCORES)
         steps = np.abs(np.diff(loss.dual_candidate(ordered, np.full(ordered.size, label))))
         assert (steps <= loss.smoothness * np.diff(ordered) * (1.0 + 1e-9) + 1e-12).all()
-    assert loss.curvature(scores, labels).max() == pytest.approx(loss.smoothness)
+    assert loss.second_derivative(scores, labels).max() == pytest.approx(loss.smoothness)
 
 
 @every_kinked_loss
@@ -257,7 +300,7 @@ def test_numbers_far_out_stay_numbers(loss: dg.Loss) -> None:
     scores, labels = spread(loss, np.array([-1e100, -1e4, 1e4, 1e100]))
     assert np.isfinite(loss.value(scores, labels)).all()
     assert np.isfinite(loss.dual_candidate(scores, labels)).all()
-    assert (loss.curvature(scores, labels) >= 0.0).all()
+    assert (loss.second_derivative(scores, labels) >= 0.0).all()
 
 
 BAD = {

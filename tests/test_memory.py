@@ -66,24 +66,3 @@ def test_peak_extra_memory_of_a_certified_fit(make, kind: type, loss: str) -> No
         tracemalloc.stop()
     assert result.status is dg.Status.CERTIFIED
     assert peak < 0.5 * size_of(X)
-
-
-@pytest.mark.parametrize(
-    ("kind", "values", "part"),
-    [(np.float64, 31, 1.0), (np.float64, 60, 0.24), (np.float64, 240, 0.2), (np.float32, 240, 0.2)],
-)
-def test_peak_extra_memory_of_compiled_steps(kind: type, values: int, part: float) -> None:
-    """The dense ones fit into it as they are, the others without their zeros."""
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(COUNT // 10, values)).astype(kind)
-    X[rng.random(X.shape) >= part] = 0.0
-    y = np.where(X @ rng.normal(size=values) + rng.normal(size=len(X)) > 0.0, 1.0, -1.0)
-    dg.solve(dg.Problem(X[:1000], y[:1000], "logistic", 1e-3), "compiled_newton", max_epochs=1)
-    tracemalloc.start()
-    try:
-        result = dg.solve(dg.Problem(X, y, "logistic", 1e-3), "compiled_newton", tol=1e-6)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert result.status is dg.Status.CERTIFIED
-    assert peak < 0.5 * X.nbytes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -39,11 +41,11 @@ def test_a_file_gives_the_same_bits_back(name: str, tmp_path: Path) -> None:
 
 
 def test_a_broken_certificate_survives(tmp_path: Path) -> None:
-    strange = dg.Certificate(float("inf"), float("-inf"), float("nan"), 0.0, 1.0)
+    strange = dg.Certificate(float("inf"), float("-inf"), float("nan"), 0.0, 0.0, 0.0, 1.0)
     model = replace(model_for("hinge"), certificates=(strange,), statuses=(dg.Status.BROKEN,))
     back = dg.load(saved(model, tmp_path / "m.dg")).certificate
     assert (back.primal, back.dual) == (float("inf"), float("-inf"))
-    assert np.isnan(back.floor)
+    assert np.isnan(back.gap)
 
 
 def test_a_loss_is_kept_with_all_its_options() -> None:
@@ -140,18 +142,25 @@ FALSE_CLAIMS: dict[str, tuple[Callable[[dg.Model], dg.Model], str]] = {
         lambda m: replace(m, certificates=(replace(m.certificate, dual=m.certificate.primal * 1.001),)),
         "dual: the file says",
     ),
+    "a smaller gap": (
+        lambda m: replace(m, certificates=(replace(m.certificate, gap=m.certificate.gap * 0.5),)),
+        "gap: the file says a relative gap of",
+    ),
     "a large reference": (
         lambda m: replace(
             m,
             weights=0.0 * m.weights,
             intercept=0.0,
-            certificates=(dg.Certificate(1.0, 0.0, 0.0, 0.0, 1e9),),
+            certificates=(dg.Certificate(1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1e9),),
         ),
         "gap: the file says a relative gap of 1e-09",
     ),
     "a status": (
         lambda m: replace(
-            m, weights=0.0 * m.weights, intercept=0.0, certificates=(dg.Certificate(1.0, 0.0, 0.0, 0.0, 1e-12),)
+            m,
+            weights=0.0 * m.weights,
+            intercept=0.0,
+            certificates=(dg.Certificate(1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1e-12),),
         ),
         "status: the file says CERTIFIED at tol 1e-06",
     ),
@@ -166,6 +175,40 @@ def test_a_false_claim_is_refuted(name: str, duals: bool) -> None:
     verdict = recheck(spoil(model_for("hinge", duals=duals)), ROWS, SIGNS, max_seconds=20)
     assert not verdict.holds
     assert any(sentence.startswith(words) for sentence in verdict.differences), verdict
+
+
+def test_a_claim_that_time_leaves_open_is_undecided() -> None:
+    problem = dg.Problem(ROWS, SIGNS, "hinge", 1e-3, intercept=True)
+    rough, tight = (dg.solve(problem, "newton", tol=tol, max_epochs=300) for tol in (0.5, 1e-9))
+    model = dg.Model.of(rough, problem, tol=None)
+    gap = model.certificate.primal - tight.certificate.dual
+    model = replace(
+        model, certificates=(replace(model.certificate, dual=tight.certificate.dual, gap=gap * (1 + 1e-9)),)
+    )
+    verdict = recheck(model, ROWS, SIGNS, max_seconds=1e-9)
+    assert (verdict.holds, verdict.differences) == (False, ())
+    assert "neither proves nor refutes it" in verdict.undecided[0]
+    assert recheck(model, ROWS, SIGNS, max_seconds=20).holds
+
+
+def test_an_older_file_is_read_and_its_claim_called_an_estimate(tmp_path: Path) -> None:
+    path = saved(model_for("hinge", duals=True), tmp_path / "new.dg")
+    with zipfile.ZipFile(path) as members:
+        parts = {name: members.read(name) for name in members.namelist()}
+    record = json.loads(parts["model.json"])
+    for one in record["certificates"]:
+        one |= {"floor": 1e-15, "alarm": 1e-14}
+        for name in ("gap", "rounding", "primal_error", "dual_error"):
+            del one[name]
+    old = tmp_path / "old.dg"
+    with zipfile.ZipFile(old, "w") as members:
+        for name, data in (parts | {"model.json": json.dumps(record).encode()}).items():
+            members.writestr(name, data)
+    model = dg.load(old)
+    assert model.certificate.gap == model.certificate.primal - model.certificate.dual
+    verdict = model.certify(ROWS, SIGNS)
+    assert verdict.holds, verdict
+    assert any("estimated rounding" in note for note in verdict.notes)
 
 
 def test_spoiled_duals_are_no_evidence() -> None:

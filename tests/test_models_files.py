@@ -199,7 +199,7 @@ def test_any_damage_is_a_refusal_or_harmless(good: dg.Model, tmp_path: Path) -> 
 def test_what_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="there is no file"):
         dg.load(tmp_path / "nothing.dg")
-    with pytest.raises(FileNotFoundError, match="is no file"):
+    with pytest.raises(ValueError, match=r"only a regular file can be read, and .* is a folder"):
         dg.load(tmp_path)
 
 

@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 import dualgap as dg
-from dualgap.solvers import newton
-from dualgap.solvers.reduction import lowered, reduced, restored
+from dualgap.solvers.newton import solver
+from dualgap.solvers.newton.row_space import row_space
 from examples import small_problem
 from independent import optimum
 
@@ -110,24 +110,27 @@ def test_a_common_factor_of_all_weights_changes_nothing(solver: str, scale: floa
 @pytest.mark.parametrize("is_smooth", [False, True])
 @pytest.mark.parametrize("columns", [20, 3000])
 @pytest.mark.parametrize("repeats", [False, True])
-def test_the_way_to_fewer_columns_and_back(is_smooth: bool, columns: int, repeats: bool) -> None:
+def test_row_space_keeps_scores_and_norms(is_smooth: bool, columns: int, repeats: bool) -> None:
     rng = np.random.default_rng(5)
     X = rng.normal(size=(6, columns)) / np.sqrt(columns)
     if repeats:
         X[2] = X[1]
     problem = dg.Problem(X, [1, -1, 1, -1, 1, -1], "hinge", 0.1)
-    inner, back = reduced(problem, is_smooth)
+    space = row_space(problem, needs_eigenvalues=not is_smooth)
+    inner = space.reduced
     # A triangular factor, where rows differ; else eigenvectors, without the one that nothing spans.
     assert inner.rows.dimension == 6 - repeats
     assert np.array_equal(inner.rows.arrays[0], np.tril(inner.rows.arrays[0])) == (is_smooth and not repeats)
     np.testing.assert_allclose(inner.rows.gram(), X @ X.T, atol=1e-12)
     u = rng.normal(size=inner.rows.dimension)
-    w = restored(problem, back, u)
+    w = space.from_row_space(u)
     np.testing.assert_allclose(X @ w, inner.rows.scores(u), atol=1e-12)
     assert np.linalg.norm(w) == pytest.approx(np.linalg.norm(u))
-    np.testing.assert_allclose(lowered(problem, back, w), u, atol=1e-12)
+    np.testing.assert_allclose(space.to_row_space(w), u, atol=1e-12)
     narrow = dg.Problem(X.T, np.resize([1, -1], columns), "hinge", 0.1)
-    assert reduced(narrow, is_smooth) == (narrow, None)
+    space = row_space(narrow, needs_eigenvalues=not is_smooth)
+    assert space.is_identity
+    assert space.reduced is narrow
 
 
 def test_a_warm_start_at_the_solution_costs_a_step_or_two() -> None:
@@ -162,7 +165,7 @@ def test_a_start_beyond_the_range_of_float64_is_left() -> None:
 
 
 def test_too_many_columns_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(newton, "available_bytes", lambda: 100)
-    monkeypatch.setattr(newton, "ALWAYS_FREE", 0)
+    monkeypatch.setattr(solver, "available_bytes", lambda: 100)
+    monkeypatch.setattr(solver, "ALWAYS_FREE", 0)
     with pytest.raises(ValueError, match=r"newton needs .* GiB .* use sdca"):
         dg.solve(small_problem("hinge"), "newton")

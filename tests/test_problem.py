@@ -97,7 +97,20 @@ def test_a_loss_that_is_no_loss() -> None:
 
 
 def test_weights_as_one_number_are_equal_weights() -> None:
-    assert dg.Problem(X, Y, sample_weight=2.0).total_weight == 8.0
+    problem = dg.Problem(X, Y, sample_weight=3.0)
+    assert problem.given_weight is not None
+    assert problem.given_weight.tolist() == [3.0] * 4
+
+
+@pytest.mark.parametrize("unit", [1e-310, 2.0**-30, 0.75, 1.0, 3.0, 1e200])
+def test_a_common_unit_of_the_weights_changes_nothing(unit: float) -> None:
+    weights = np.array([1.0, 2.0, 0.0, 0.5])
+    problem = dg.Problem(X, Y, sample_weight=unit * weights)
+    assert problem.sample_weight is not None
+    assert 1.0 <= problem.sample_weight.max() < 2.0
+    np.testing.assert_array_equal(problem.given_weight, unit * weights)
+    plain = dg.Problem(X, Y, sample_weight=weights)
+    assert problem.primal(np.ones(4), np.ones(2)) == pytest.approx(plain.primal(np.ones(4), np.ones(2)), rel=1e-12)
 
 
 def test_scores_of_regression_and_classification() -> None:

@@ -68,6 +68,37 @@ def test_a_warm_cache_misses_nothing(tmp_path: Path) -> None:
     assert warm == ["1", "0"]
 
 
+def test_full_disk_under_the_cache_is_no_error(tmp_path: Path) -> None:
+    """Kernels that cannot be saved run from memory, and one line of the log says so."""
+    full = """
+    import errno, logging
+    import numba.core.caching as caching
+    def is_full(self, key, data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    caching.IndexDataCacheFile.save = is_full
+    lines = []
+    class Kept(logging.Handler):
+        def emit(self, record):
+            lines.append(record.getMessage())
+    logging.getLogger("dualgap").addHandler(Kept())
+    """
+    said = "print(*lines, sep='\\n')"
+    found = run(textwrap.dedent(full) + FIT + said, NUMBA_CACHE_DIR=str(tmp_path))
+    assert found.count("compiled kernels cannot be cached") == 1
+    assert "No space left on device" in found
+
+
+def test_cache_of_another_version_is_replaced(tmp_path: Path) -> None:
+    """An index that names a class which is gone is emptied, and kernels are compiled and kept again."""
+    run(FIT, NUMBA_CACHE_DIR=str(tmp_path))
+    indexes = [path for path in tmp_path.rglob("*.nbi") if b"dualgap.data.rows" in path.read_bytes()]
+    assert indexes
+    for path in indexes:
+        path.write_bytes(path.read_bytes().replace(b"dualgap.data.rows", b"dualgap.gone.rows"))
+    run(FIT, NUMBA_CACHE_DIR=str(tmp_path))
+    assert not any(b"dualgap.gone.rows" in path.read_bytes() for path in indexes)
+
+
 def test_a_read_only_install_still_works(tmp_path: Path) -> None:
     """No folder for a cache: neither beside the code, nor at home, nor by environment."""
     package = tmp_path / "dualgap"

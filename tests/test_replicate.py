@@ -17,13 +17,13 @@ import pytest
 
 from dualgap.cli.app import main
 from dualgap.cli.replicating import Asked
+from dualgap.replication import gathering, running
+from dualgap.replication.claims import CLAIMS
+from dualgap.replication.data import archive, at_hand
+from dualgap.replication.experiments import Contenders, Experiment, Fact, canonical
+from dualgap.replication.figures import FIGURES, named
+from dualgap.replication.table import experiments
 from dualgap.workbench import store
-from dualgap.workbench.replication import gathering, running
-from dualgap.workbench.replication.claims import CLAIMS
-from dualgap.workbench.replication.data import archive, at_hand
-from dualgap.workbench.replication.experiments import Contenders, Experiment, Fact, canonical
-from dualgap.workbench.replication.figures import FIGURES, named
-from dualgap.workbench.replication.table import experiments
 from test_page import ARGUMENTS, NAMES, missing
 
 # What needs no data set from elsewhere, and takes seconds.
@@ -109,7 +109,7 @@ def test_the_slice_is_judged_and_what_is_missing_is_said(folder: Path) -> None:
 
 
 def test_certified_optima_stand_below_everything(folder: Path) -> None:
-    from dualgap.workbench.replication.beyond import problems
+    from dualgap.replication.beyond import problems
 
     found = problems(gathering.gather(*gathering.read(folder)))
     assert {one.experiment for one in found} >= {"R0.table 2", "R0.random stop", "R2.labels 0/1", "R3.methods"}

@@ -7,6 +7,7 @@ import dataclasses
 import gzip
 import html
 import json
+import os
 import re
 import subprocess
 import sys
@@ -317,7 +318,7 @@ def test_a_failure_while_writing_leaves_nothing_behind(tmp_path: Path, monkeypat
     def full(*_: object, **__: object) -> None:
         raise OSError("no space left")
 
-    monkeypatch.setattr(Path, "replace", full)
+    monkeypatch.setattr(os, "replace", full)
     with pytest.raises(OSError, match="no space"):
         write_page([results], tmp_path / "page.html")
     assert list(tmp_path.iterdir()) == [results]

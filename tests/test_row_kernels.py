@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dualgap.intake import as_rows
+from dualgap.data.validation import as_rows
 from dualgap.kernels.compile import is_interpreted, kernel
 from dualgap.kernels.rows import PREFETCH, add_to, dot
 from examples import FORMS

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pandas
 import pytest
 import scipy.sparse as sp
 
-from dualgap.intake import as_rows
-from dualgap.threads import working
+import dualgap as dg
+from dualgap.data.validation import as_rows
+from dualgap.linalg.parallel import working
 
 
 @pytest.fixture
@@ -91,7 +94,7 @@ def test_float32_products_are_summed_in_float64() -> None:
 
 
 def test_float32_rows_span_several_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dualgap.rows.BLOCK_BYTES", 256)
+    monkeypatch.setattr("dualgap.data.rows.BLOCK_BYTES", 256)
     table = np.random.default_rng(1).normal(size=(40, 6)).astype(np.float32)
     for X in (table, sp.csr_matrix(table)):
         rows = as_rows(X)
@@ -235,3 +238,31 @@ def test_rows_of_finite_lengths_whose_sum_is_not_are_taken(width: int) -> None:
         as_rows(np.full((3, 2), 1e200))
     with pytest.raises(ValueError, match="NaN or infinity"):
         as_rows(np.array([[1.0, np.nan], [2.0, 3.0]]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_of_sparse_rows_need_no_room_for_empty_columns(dtype: type) -> None:
+    """60 rows of 10⁸ columns would take 45 GB if they were made dense."""
+    rng = np.random.default_rng(0)
+    columns = rng.integers(0, 10**8, 60)
+    columns[1], columns[2] = columns[0], columns[0]
+    values = rng.normal(size=60).astype(dtype)
+    X = sp.csr_matrix((values, columns, np.arange(61)), shape=(60, 10**8))
+    expected = np.where(columns[:, None] == columns, np.outer(values.astype(float), values.astype(float)), 0.0)
+    assert np.array_equal(as_rows(X).gram(), expected)
+    assert np.array_equal(as_rows(sp.csr_matrix((3, 10**8))).gram(), np.zeros((3, 3)))
+
+
+@pytest.mark.parametrize("solver", ["newton", "box_ascent"])
+def test_few_sparse_rows_of_many_columns_are_fitted(solver: str) -> None:
+    """60 rows of 2·10⁶ columns would take 1 GB if they were made dense; what is allocated stays below a quarter of that."""
+    rng = np.random.default_rng(0)
+    width = 2 * 10**6
+    X = sp.csr_matrix((rng.normal(size=60), rng.integers(0, width, 60), np.arange(61)), shape=(60, width))
+    problem = dg.Problem(X, np.where(np.arange(60) % 2, 1.0, -1.0), "hinge", 1e-2)
+    tracemalloc.start()
+    try:
+        assert dg.solve(problem, solver).status is dg.Status.CERTIFIED
+        assert tracemalloc.get_traced_memory()[1] < 60 * width * 8 / 4
+    finally:
+        tracemalloc.stop()

@@ -40,7 +40,7 @@ def test_records_count_examples_updates_and_time(problem: dg.Problem, solver: st
         assert later.cpu_seconds >= earlier.cpu_seconds
         assert 0 <= later.support <= 50
         assert later.gap >= 0
-        assert later.primal - later.dual == pytest.approx(later.gap, abs=1e-15)
+        assert 0 <= later.gap - (later.primal - later.dual) <= 1e-12
         assert 0 <= later.train_score <= 1
     assert set(trace.columns()) == set(FIELDS)
     frame = trace.to_frame()
@@ -123,9 +123,7 @@ def test_a_callback_sees_each_record_and_may_stop(problem: dg.Problem) -> None:
 def test_stalled_when_float64_has_no_more_to_give(problem: dg.Problem) -> None:
     for loss in ("hinge", "logistic", "squared_hinge"):
         result = dg.solve(problem.with_loss(dg.LOSSES[loss]()), "sdca", tol=1e-30, max_epochs=100_000)
-        assert result.status in (Status.STALLED, Status.CERTIFIED)
-        if result.status is Status.CERTIFIED:
-            assert result.certificate.gap == 0.0
+        assert result.status is Status.STALLED
         assert result.certificate.relative_gap < 1e-12
 
 
@@ -232,7 +230,14 @@ REFUSED = {
     "option unknown": (dict(solver="sdca(step=1)"), "no option 'step'"),
     "average without max_epochs": (dict(solver="sdca(output=average)"), "max_epochs"),
     "start too short": (dict(start=(np.zeros(2), 0.0, None)), "5 finite weights"),
-    "start not finite": (dict(start=(np.full(5, np.nan), 0.0, None)), "5 finite weights"),
+    "start not finite": (
+        dict(start=(np.full(5, np.nan), 0.0, None)),
+        "5 finite weights, got NaN or infinity in 5 of them",
+    ),
+    "start with one NaN": (dict(start=([1, 2, np.nan, 4, 5], 0.0, None)), "got NaN or infinity in 1 of them"),
+    "start with a NaN intercept": (dict(start=(np.zeros(5), np.nan, None)), "1 finite intercept, got NaN or infinity"),
+    "start with two intercepts": (dict(start=(np.zeros(5), [1.0, 2.0], None)), "1 finite intercept, got 2"),
+    "start of words": (dict(start=(["a"] * 5, 0.0, None)), "5 finite weights, got values that are not numbers"),
     "start in two parts": (dict(start=(np.zeros(5), 0.0)), "3|three|parts"),
 }
 
@@ -243,6 +248,26 @@ def test_refused_in_one_sentence(problem: dg.Problem, case: str) -> None:
     with pytest.raises(ValueError, match=words) as refusal:
         dg.solve(problem, **options)
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("start", [5, "abc", np.zeros(3), {"weights": 1}])
+def test_start_of_another_type_is_refused(problem: dg.Problem, start: object) -> None:
+    sentence = rf"start needs a Result or \(weights, intercept, duals\), got {type(start).__name__}; duals may be None"
+    with pytest.raises(TypeError, match=sentence):
+        dg.solve(problem, start=start)
+
+
+@pytest.mark.parametrize("answer", [True, np.True_])
+def test_callback_stops_the_run(problem: dg.Problem, answer: object) -> None:
+    result = dg.solve(problem, "sdca", tol=0.0, callback=lambda record: answer)
+    assert result.status is dg.Status.STOPPED
+    assert len(result.trace) == 1
+
+
+@pytest.mark.parametrize("answer", [False, np.False_, None, 1, "go on"])
+def test_callback_without_true_stops_nothing(problem: dg.Problem, answer: object) -> None:
+    result = dg.solve(problem, "sdca", tol=0.0, max_epochs=2, callback=lambda record: answer)
+    assert result.status is dg.Status.EPOCHS_EXHAUSTED
 
 
 def test_a_problem_is_needed() -> None:

@@ -15,7 +15,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from dualgap.cli.app import main
-from dualgap.threads import working_now
+from dualgap.linalg.parallel import working_now
 from dualgap.workbench import store
 from dualgap.workbench.plan import Plan, command_of
 from dualgap.workbench.pool import Pool

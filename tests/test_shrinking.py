@@ -157,16 +157,16 @@ def test_the_dual_never_falls_and_weights_stay_those_of_the_duals() -> None:
 def test_everybody_wakes_when_the_target_is_met_and_the_next_target_is_lower() -> None:
     problem = small_problem("hinge", strength=0.3)
     solver = dg.SDCA(shrinking=True)
-    state = solver.aim(solver.start(problem, None), 1e-3)
+    state = solver.start(problem, None, 1e-3)
     steps = solver.plan(problem, state, 0, random_of(7))
     planned = len(steps)
     state = solver.end_epoch(problem, solver.advance(problem, state, steps))
     assert len(steps) < planned, "the plan ended early, and says so"
     assert state.passes.counts[kernels.MET] == 1
     assert state.passes.counts[kernels.SIZE] == 24
-    believed = solver.believed_gap(problem, state)
-    assert believed is not None
-    assert believed <= 1e-3
+    estimate = solver.estimated_gap(problem, state)
+    assert estimate is not None
+    assert estimate <= 1e-3
     primal = problem.primal(problem.scores(state.weights), state.weights)
     assert state.moving[kernels.PRIMAL] == pytest.approx(primal, rel=1e-2)
     solver.plan(problem, state, 1, random_of(7))

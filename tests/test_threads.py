@@ -1,8 +1,7 @@
-"""Threads of a run: results come in order, warnings stay as told, errors reach whoever asked, and helpers outlive a run and a fork."""
+"""Threads of a run: results come in order, warnings stay as told, errors reach whoever asked, and helpers outlive a run."""
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 import warnings
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 
 import dualgap as dg
-from dualgap.threads import _libraries, mapped, working
+from dualgap.linalg.parallel import _libraries, core_count, mapped, thread_count, working
 
 
 def helpers() -> set[int | None]:
@@ -96,7 +95,7 @@ def test_who_is_stopped_at_the_door_leaves_nothing_behind(monkeypatch: pytest.Mo
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("dualgap.threads._libraries", stopped)
+        patch.setattr("dualgap.linalg.parallel._libraries", stopped)
         with pytest.raises(KeyboardInterrupt), working(1):
             pass
     with working(1):
@@ -104,25 +103,16 @@ def test_who_is_stopped_at_the_door_leaves_nothing_behind(monkeypatch: pytest.Mo
     assert [library.get_num_threads() for library in _libraries()] == before
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork processes")
-def test_a_forked_process_has_helpers_of_its_own() -> None:
-    with working(2):
-        assert list(mapped(abs, [-1, -2, -3])) == [1, 2, 3]
-    with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", DeprecationWarning
-        )  # that forks and threads do not go well together is the point
-        child = os.fork()
-    if child == 0:
-        with working(2):
-            os._exit(0 if list(mapped(abs, [-1, -2, -3])) == [1, 2, 3] else 1)
-    deadline = time.monotonic() + 20.0
-    while time.monotonic() < deadline:
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            assert os.waitstatus_to_exitcode(status) == 0
-            return
-        time.sleep(0.01)
-    os.kill(child, 9)
-    os.waitpid(child, 0)
-    pytest.fail("the forked process waited for threads that it does not have")
+def test_helpers_are_at_most_one_a_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads are never ended, so runs with another n_jobs must not leave more of them behind."""
+    monkeypatch.setattr("dualgap.linalg.parallel.core_count", lambda: 3)
+    for n_jobs in (2, 5, 3, 10_000, -1):
+        with working(n_jobs):
+            assert list(mapped(abs, list(range(50)))) == list(range(50))
+    assert len(helpers()) <= max(2, core_count() - 1)
+
+
+@pytest.mark.parametrize(("n_jobs", "threads"), [(None, 1), (1, 1), (3, 3), (10_000, 4), (-1, 4), (-2, 3), (-9, 1)])
+def test_n_jobs_is_counted_in_cores(n_jobs: int | None, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dualgap.linalg.parallel.core_count", lambda: 4)
+    assert thread_count(n_jobs) == threads

@@ -5,19 +5,19 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import ceil, floor
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from dualgap.certificate import Certificate, Judgement, certify
-from dualgap.intake import as_rows
+from dualgap.certificate import Certificate, Judgement
+from dualgap.examiner import Examiner
 from dualgap.interrupts import Interrupt
-from dualgap.problem import Problem, score
+from dualgap.limits import Limits
+from dualgap.linalg.parallel import RunOver, checked
+from dualgap.problem import Problem
 from dualgap.result import Result, Status
-from dualgap.rows import Rows
 from dualgap.solvers import Answer, Auto, Solver
 from dualgap.trace import Clock, Record, Trace
 
@@ -37,91 +37,8 @@ PATIENCE, UNDECIDED, FAR_OFF = 4.0, 2.4, 0.2
 
 # A run that moved neither P nor D nor b by a bit for so many epochs never will.
 FROZEN_EPOCHS = 50
-# The gap has been within rounding for so many records without halving.
-STALLED_RECORDS = 5
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When to stop and when to look."""
-
-    tol: float
-    max_epochs: float
-    max_seconds: float
-    record_every: float | None
-    record_updates: int | None
-    given_epochs: bool
-
-    @property
-    def asks_for_records(self) -> bool:
-        """Whether somebody said how often to look; otherwise looks come where they pay."""
-        return self.record_updates is not None or self.record_every != np.inf
-
-    @staticmethod
-    def of(tol: float, epochs: float | None, seconds: float | None, every: float | None, updates: int | None) -> Limits:
-        if not tol >= 0.0:
-            raise ValueError(f"tol needs to be a number ≥ 0, got {tol!r}; 1e-6 is the default")
-        for name, value in (
-            ("max_epochs", epochs),
-            ("max_seconds", seconds),
-            ("record_every", every),
-            ("record_updates", updates),
-        ):
-            if value is not None and not value > 0:
-                raise ValueError(f"{name} needs to be a number > 0, got {value!r}; leave it out for the default")
-        if every is not None and updates is not None:
-            raise ValueError(
-                "records are made every record_every epochs or every record_updates updates, got both; choose one"
-            )
-        if updates is None and every is None:
-            every = 1.0
-        given = epochs is not None
-        if epochs is None:
-            epochs = 1000.0 if seconds is None else np.inf
-        return Limits(float(tol), float(epochs), float(seconds or np.inf), every, updates, given)
-
-
-class Examiner:
-    """Makes records: the judge's certificate, the support, and the scores on training and test rows."""
-
-    def __init__(self, problem: Problem, test: tuple[Any, ArrayLike] | None) -> None:
-        self.problem = problem
-        self.test: tuple[Rows, Vector] | None = None
-        if test is not None:
-            rows = as_rows(test[0], "test X").of_width(problem.rows.dimension)
-            self.test = (rows, problem.labels_of(test[1]))
-            if self.test[1].size != rows.count:
-                raise ValueError(
-                    f"the test part needs one label a row ({rows.count}), got {self.test[1].size}; check that they belong together"
-                )
-
-    def judge(self, answer: Answer, enough: float, tol: float) -> Judgement:
-        """The judgement of an answer."""
-        return certify(self.problem, *answer, enough=enough, tol=tol)
-
-    def nothing(self) -> Answer:
-        """Zero weights: an answer that can always be judged."""
-        return Answer(np.zeros(self.problem.rows.dimension), 0.0, None)
-
-    def record(self, judged: Judgement, epoch: float, updates: int, clock: Clock) -> Record:
-        c = judged.certificate
-        test_score = None
-        if self.test is not None:
-            scores = self.test[0].scores(judged.weights) + judged.intercept
-            test_score = score(scores, self.test[1], self.problem.loss.task)
-        return Record(
-            epoch,
-            updates,
-            clock.seconds,
-            clock.cpu_seconds,
-            c.primal,
-            c.dual,
-            c.gap,
-            c.relative_gap,
-            int(np.count_nonzero(judged.duals)),
-            self.problem.score(judged.scores),
-            test_score,
-        )
+# Where rounding spoils a proof, the solver aims at tol minus rounding, but at this part of tol at least.
+LEAST_TARGET = 0.1
 
 
 class Loop:
@@ -155,13 +72,29 @@ class Loop:
         self.candidates = 0  # updates since the output began to be collected
         self.picked: Answer | None = None  # the iterate drawn so far, for output="random"
         self.collecting = False
+        self.target = limits.tol  # the relative gap the solver has to estimate before the judge is asked
         self.judged: Judgement | None = None
-        self.state = self.solver.aim(self.solver.start(problem, warm), limits.tol)
-        self.is_warm = warm is not None
+        self.warm = warm
+        try:
+            self.state = self.started(self.solver, warm)
+        except RunOver:
+            self.state = None
         self.left: set[str] = set()
         self.seen: tuple[float, ...] = ()
         self.moved_at = 0.0  # the epoch of the last look that saw something new
-        self.believed = np.inf  # the gap the solver guessed at the last look
+        self.next_thorough = 0.0  # the epoch from which a look may use double-double arithmetic again
+        self.thorough_gap = np.inf  # the gap at the last such look
+
+    def started(self, solver: Solver, warm: Answer | None) -> Any:
+        """A solver's first state."""
+        # A start far off may leave float64's range, as an iterate may; looks and solvers check.
+        with checked(self.check_time), np.errstate(over="ignore", invalid="ignore"):
+            return solver.start(self.problem, warm, self.target)
+
+    def check_time(self) -> None:
+        """Leave long work where the run is over."""
+        if self.interrupt.asked or self.clock.elapsed() >= self.limits.max_seconds:
+            raise RunOver
 
     def random(self, epoch: int, partition: int = 0) -> np.random.Generator:
         return np.random.default_rng((self.seed, epoch, partition))
@@ -170,7 +103,10 @@ class Loop:
         # An iterate may leave float64's range; every look at it checks, so NumPy need not warn as well.
         with np.errstate(over="ignore", invalid="ignore"):
             # With nothing known, the judge has nothing to say about zero weights that the end of the run would need.
-            ending = self.look(tell) if self.limits.asks_for_records or self.is_warm else None
+            is_due = self.limits.asks_for_records or self.warm is not None or self.state is None
+            ending = self.look(tell) if is_due else None
+            if self.state is None:
+                ending = ending or self.out_of_budget()
             for epoch in itertools.count():
                 if ending is not None:
                     break
@@ -206,10 +142,10 @@ class Loop:
             else:
                 picked = False
             slice_ = steps[at * batch : stop * batch]
-            with self.clock:
-                self.state = self.solver.advance(self.problem, self.state, slice_)
-                if stop == total:
-                    self.state = self.solver.end_epoch(self.problem, self.state)
+            try:
+                self.advance(slice_, stop == total)
+            except RunOver:
+                return self.look(tell) or self.out_of_budget()
             self.touched += len(slice_)
             self.updates += -(-len(slice_) // batch)
             self.candidates += (stop - at) if self.collecting else 0
@@ -227,6 +163,14 @@ class Loop:
                 picks = [at + k for k in self.draw_picks(total - at, epoch)]
         return None
 
+    def advance(self, slice_: Any, ends_epoch: bool) -> None:
+        """Carry out a slice of the plan, on the clock."""
+        # An update in place that stops in the middle would leave weights and duals that do not belong together.
+        with self.clock, checked(self.check_time if self.solver.keeps_its_state else None):
+            self.state = self.solver.advance(self.problem, self.state, slice_)
+            if ends_epoch:
+                self.state = self.solver.end_epoch(self.problem, self.state)
+
     def until_next_event(self, batch: int) -> int:
         """Updates until a record, the start of collecting, the end, or the end of a slice, whichever comes first."""
         n = self.problem.rows.count
@@ -241,7 +185,7 @@ class Loop:
 
     def slice_examples(self) -> float:
         if self.clock.seconds < 0.01:
-            return max(1.0, FIRST_SLICE_VALUES * self.problem.rows.count / max(self.problem.rows.stored, 1))
+            return max(1.0, FIRST_SLICE_VALUES / self.solver.values_a_row(self.problem))
         return max(1.0, self.touched * SLICE_SECONDS / self.clock.seconds)
 
     def next_record_at(self) -> float:
@@ -264,14 +208,15 @@ class Loop:
 
         Counted in epochs and not in seconds, so that the same run ends at the same place on any machine.
         """
-        believed = self.solver.believed_gap(self.problem, self.state)
-        if believed is not None and believed <= min(self.limits.tol, 0.5 * self.believed):
-            self.believed = believed
+        estimate = self.solver.estimated_gap(self.problem, self.state)
+        if estimate is not None and estimate <= self.target:
             return True
-        epoch, last = self.touched / self.problem.rows.count, self.trace[-1].epoch if len(self.trace) else 0.0
-        patience = 1.0 if believed is None else PATIENCE
-        if believed is not None and not len(self.trace) and self.auto is not None and self.auto.is_open(self.problem):
-            patience = UNDECIDED if believed < FAR_OFF else 1.0
+        epoch, last = self.epoch, self.trace[-1].epoch if len(self.trace) else 0.0
+        if 0.0 < self.next_thorough <= epoch:
+            return True  # rounding spoiled the last look, and whether the gap still falls ends the run or not
+        patience = 1.0 if estimate is None else PATIENCE
+        if estimate is not None and not len(self.trace) and self.auto is not None and self.auto.is_open(self.problem):
+            patience = UNDECIDED if estimate < FAR_OFF else 1.0
         return epoch >= last + max(FIRST_LOOK, LOOK_GROWTH * last) * patience
 
     def out_of_budget(self) -> Status | None:
@@ -304,6 +249,8 @@ class Loop:
         return (np.flatnonzero(chosen) + 1).tolist()
 
     def output(self) -> Answer:
+        if self.state is None:  # the start took longer than the run may
+            return self.warm or self.examiner.nothing()
         if self.collecting and self.candidates and self.solver.output == "average":
             return self.solver.average(self.problem, self.state)
         if self.picked is not None:
@@ -315,55 +262,90 @@ class Loop:
         self.judged = None  # its vectors are as long as the data has rows; two judgements at once are one too many
         answer = self.output()
         broken = not (np.isfinite(answer.weights).all() and np.isfinite(answer.intercept).all())
-        # An ascent's own duals are the best known; other solvers' are compared with those the scores suggest.
-        enough = np.inf if self.solver.is_ascent or self.solver.suggests_its_duals else self.limits.tol
-        judged = None if broken else self.examiner.judge(answer, enough, self.limits.tol)
+        judged = None if broken else self.judge(answer)
         if judged is None or judged.certificate.is_broken:
             if judged is None or not np.isfinite(judged.certificate.primal):
                 # The iterate left float64's range; zero weights are an answer that can be judged.
                 judged = self.examiner.judge(self.examiner.nothing(), 0.0, 0.0)
             self.append(judged)
-            return Status.BROKEN
-        record = self.append(judged)
+            is_proven = judged.certificate.proves(self.limits.tol) and not judged.certificate.is_broken
+            return Status.CERTIFIED if is_proven else Status.BROKEN
         # The judge chooses b itself, so a solver's own b may still be on its way while P and D stand still.
-        if self.seen != (seen := (record.primal, record.dual, *np.ravel(answer.intercept))):
-            self.seen, self.moved_at = seen, record.epoch
-        stop = tell(record)
+        seen = (judged.certificate.primal, judged.certificate.dual, *np.ravel(answer.intercept))
+        if self.seen != seen:
+            self.seen, self.moved_at = seen, self.epoch
+        is_stalled = False
+        if not judged.certificate.proves(self.limits.tol):
+            judged, is_stalled = self.judge_thoroughly(answer, judged)
+        stop = tell(self.append(judged))
         if judged.certificate.proves(self.limits.tol):
             return Status.CERTIFIED
         if stop:
             return Status.STOPPED
-        return Status.STALLED if self.is_stalled(judged.certificate) else None
+        self.tell_rejection(judged.certificate)
+        return Status.STALLED if is_stalled else None
+
+    @property
+    def epoch(self) -> float:
+        """Rows touched, divided by the number of rows."""
+        return self.touched / self.problem.rows.count
+
+    def judge(self, answer: Answer, thorough: bool = False) -> Judgement:
+        """The judgement of an answer, as far as it has to go."""
+        # An ascent's own duals are the best known; other solvers' are compared with those the scores suggest.
+        enough = np.inf if self.solver.is_ascent or self.solver.suggests_its_duals else self.limits.tol
+        return self.examiner.judge(answer, enough, self.limits.tol, thorough)
+
+    def judge_thoroughly(self, answer: Answer, judged: Judgement) -> tuple[Judgement, bool]:
+        """The judgement again in double-double arithmetic where rounding spoils it, and whether that ends the run."""
+        tol, certificate = self.limits.tol, judged.certificate
+        is_frozen = self.epoch - self.moved_at >= FROZEN_EPOCHS
+        is_spoiled = (judged.is_rounding or certificate.seems_to_prove(tol)) and not certificate.could_prove(tol)
+        if not is_frozen and not (is_spoiled and self.epoch >= self.next_thorough):
+            return judged, False
+        self.next_thorough = self.epoch + max(FIRST_LOOK, LOOK_GROWTH * self.epoch)
+        better = self.judge(answer, thorough=True)
+        if better.certificate.gap < certificate.gap:
+            judged, certificate = better, better.certificate
+        is_proof_impossible = certificate.seems_to_prove(tol) and not certificate.could_prove(tol)
+        is_falling = certificate.gap <= 0.5 * self.thorough_gap
+        self.thorough_gap = certificate.gap
+        return judged, is_frozen or is_proof_impossible or not is_falling
+
+    def tell_rejection(self, certificate: Certificate) -> None:
+        """Where the certificate did not confirm the solver's estimate, ask for half of it, and for tol minus rounding."""
+        if self.state is None:  # the start took longer than the run may
+            return
+        estimate, tol = self.solver.estimated_gap(self.problem, self.state), self.limits.tol
+        if estimate is None or not estimate <= self.target:
+            return
+        self.target = min(self.target, 0.5 * estimate)
+        if certificate.seems_to_prove(tol) and certificate.could_prove(tol):
+            self.target = min(self.target, max(tol - certificate.rounding / certificate.scale, LEAST_TARGET * tol))
+        self.state = self.solver.on_rejected(self.problem, self.state, self.target)
 
     def append(self, judged: Judgement) -> Record:
-        record = self.examiner.record(judged, self.touched / self.problem.rows.count, self.updates, self.clock)
+        record = self.examiner.record(judged, self.epoch, self.updates, self.clock)
         self.trace.append(record)
         self.judged = judged._replace(scores=np.empty(0))
         return record
-
-    def is_stalled(self, certificate: Certificate) -> bool:
-        if certificate.relative_gap <= self.limits.tol:
-            return True  # small enough, but rounding alone could have made it so
-        tol, recent = self.limits.tol, self.trace.records[-STALLED_RECORDS:]
-        if certificate.gap <= certificate.floor and not certificate.could_prove(tol) and len(recent) > 1:
-            # P has no more than rounding left to fall by, and at this P rounding is too large for a proof.
-            return recent[-1].gap > 0.5 * recent[-2].gap
-        if len(recent) == STALLED_RECORDS and all(r.gap <= certificate.floor for r in recent):
-            return min(r.gap for r in recent[1:]) > 0.5 * recent[0].gap
-        return self.trace[-1].epoch - self.moved_at >= FROZEN_EPOCHS
 
     def switch(self) -> bool:
         """Ask the policy, if there is one, whether another solver should go on from here."""
         if self.auto is None or self.judged is None:
             return False
         chosen, reason = self.auto.choose(self.problem, self.trace.records, self.limits.tol)
-        if chosen == self.solver or chosen.name == self.solver.twin or chosen.name in self.left:
+        if chosen == self.solver or chosen.name in self.left:
             return False
         self.left.add(self.solver.name)  # what was given up is not tried again
         chosen.prepare(self.problem)
-        self.solver, self.reason, self.believed = chosen, reason, np.inf
         start = Answer(self.judged.weights, self.judged.intercept, self.judged.duals)
-        self.state = chosen.aim(chosen.start(self.problem, start), self.limits.tol)
+        self.target = self.limits.tol
+        try:
+            self.state = self.started(chosen, start)
+        except RunOver:
+            return False  # the next slice ends the run where it is
+        self.solver, self.reason = chosen, reason
         return True
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dualgap.intake import as_rows
+from dualgap.data.validation import as_rows
 from dualgap.multinomial.problem import MultinomialProblem
 from dualgap.multinomial.run import solve_multinomial
 from dualgap.problem import Problem

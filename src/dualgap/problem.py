@@ -8,18 +8,20 @@ with a free intercept b the duals must also satisfy Σ s_i α_i = 0
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from math import sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dualgap.intake import as_rows
+from dualgap.data.labels import as_column, checked_strength, checked_weights, normalized, real_targets, two_classes
+from dualgap.data.rows import Rows
+from dualgap.data.validation import as_rows
+from dualgap.lazy import lazy
+from dualgap.linalg.parallel import mapped, runs
+from dualgap.linalg.root_finding import between_kinks, slope_root
 from dualgap.losses import LOSSES, Loss
-from dualgap.minimize import between_kinks, slope_root
-from dualgap.rows import Rows
 from dualgap.spec import build
-from dualgap.threads import mapped, runs
 
 Vector = NDArray[np.float64]
 
@@ -28,7 +30,7 @@ Vector = NDArray[np.float64]
 CHUNK, SHORTEST = 1 << 16, 1 << 15
 EVERY = slice(None)
 # Below this, squares of deviations may have lost their digits.
-TINY_SPREAD = 1e-200
+TINY_SPREAD = SAFE_SQUARES = 1e-200
 
 # ‖x‖²/(λS) beyond this leaves no room in float64 for the products that follow from it.
 LARGEST_CURVATURE = 1e280
@@ -71,13 +73,13 @@ class Problem:
         self.strength = checked_strength(strength)
         self.intercept = bool(intercept)
         self.rows: Rows = as_rows(X)
-        self.sample_weight = checked_weights(sample_weight, self.rows.count)
+        self.sample_weight, self.weight_unit = normalized(checked_weights(sample_weight, self.rows.count))
         self.total_weight = float(self.rows.count if self.sample_weight is None else self.sample_weight.sum())
         self.classes: NDArray[Any] | None = None
         if self.loss.task == "classification":
-            self.labels, self.classes = _two_classes(y, self.rows.count, self.sample_weight)
+            self.labels, self.classes = two_classes(y, self.rows.count, self.sample_weight)
         else:
-            self.labels = _real_targets(y, self.rows.count)
+            self.labels = real_targets(y, self.rows.count)
         steepest = self._steepest()
         if not steepest < LARGEST_CURVATURE:
             raise ValueError(
@@ -105,7 +107,17 @@ class Problem:
         """λS, the divisor in w(α)."""
         return self.strength * self.total_weight
 
-    @cached_property
+    @property
+    def given_weight(self) -> Vector | None:
+        """The sample weights as they were given; `sample_weight` has them in units of a power of two."""
+        return None if self.sample_weight is None else self.sample_weight * self.weight_unit
+
+    @lazy
+    def label_size(self) -> float:
+        """The root of the mean of s_i y_i²."""
+        return root_of_squares(self.sample_weight, self.labels) / sqrt(self.total_weight)
+
+    @lazy
     def primal_at_zero(self) -> float:
         """P(0, 0): what predicting nothing costs."""
         with np.errstate(over="ignore", invalid="ignore"):
@@ -115,7 +127,7 @@ class Problem:
                     return float(positive)
             return self.mean_of(lambda c: self.loss.value(np.zeros(1), self.labels[c]))
 
-    @cached_property
+    @lazy
     def baseline(self) -> float:
         """P(0, b) at the best b: what predicting a constant costs; P(0, 0) without an intercept."""
         if not self.intercept:
@@ -123,12 +135,12 @@ class Problem:
         constant = self.constant
         return self.mean_of(lambda c: self.loss.value(np.full(c.stop - c.start, constant), self.labels[c]))
 
-    @cached_property
+    @lazy
     def constant(self) -> float:
         """The best intercept for w = 0; 0 without a free intercept."""
         return self.best_intercept(np.zeros(self.rows.count), 0.0) if self.intercept else 0.0
 
-    @cached_property
+    @lazy
     def mean_squared_norm(self) -> float:
         """(1/S) Σ s_i ‖x_i‖²."""
         if self.sample_weight is None:
@@ -137,8 +149,7 @@ class Problem:
 
     def mean(self, values: Vector) -> float:
         """(1/S) Σ s_i v_i."""
-        total = values.sum() if self.sample_weight is None else self.sample_weight @ values
-        return float(total) / self.total_weight
+        return total(self.sample_weight, values) / self.total_weight
 
     def chunks(self) -> list[slice]:
         """Slices that cover the rows."""
@@ -146,11 +157,9 @@ class Problem:
 
     def mean_of(self, values: Callable[[slice], Vector]) -> float:
         """(1/S) Σ s_i v_i, with v computed chunk by chunk."""
-
-        def total(c: slice) -> float:
-            return float(values(c).sum() if self.sample_weight is None else self.sample_weight[c] @ values(c))
-
-        return float(self.total_of(total)) / self.total_weight
+        weights = self.sample_weight
+        found = self.total_of(lambda c: total(None if weights is None else weights[c], values(c)))
+        return float(found) / self.total_weight
 
     def total_of(self, value: Callable[[slice], Any]) -> Any:
         """The sum of what is found for each chunk."""
@@ -204,7 +213,7 @@ class Problem:
             return self.mean_of(lambda c: np.abs(loss.dual_candidate(scores[c] + b, labels[c])))
 
         def bend(b: float) -> float:
-            return self.mean_of(lambda c: loss.curvature(scores[c] + b, labels[c]))
+            return self.mean_of(lambda c: loss.second_derivative(scores[c] + b, labels[c]))
 
         kinks = loss.kinks(labels)
         if kinks:
@@ -239,7 +248,7 @@ class Problem:
     def labels_of(self, y: ArrayLike) -> Vector:
         """Labels −1/+1 (or real targets) of other rows, such as a test part."""
         if self.classes is None:
-            return _real_targets(y, None)
+            return real_targets(y, None)
         values = as_column(y)
         labels = np.where(values == self.classes[1], 1.0, -1.0)
         if not np.isin(values, self.classes).all():
@@ -256,12 +265,28 @@ class Problem:
         )
 
 
+def total(weights: Vector | None, values: Vector) -> float:
+    """Σ s_i v_i."""
+    return float(values.sum() if weights is None else weights @ values)
+
+
+def root_of_squares(weights: Vector | None, values: Vector) -> float:
+    """The root of Σ s_i v_i², also where squares leave float64's range."""
+    squares = float(values @ values if weights is None else (weights * values) @ values)
+    if SAFE_SQUARES < squares < np.inf:
+        return sqrt(squares)
+    unit = float(np.abs(values).max(initial=0.0))
+    if unit == 0.0 or not np.isfinite(unit):
+        return unit
+    return unit * sqrt(total(weights, (values / unit) ** 2))
+
+
 def score(scores: Vector, labels: Vector, task: str, row_weights: Vector | None = None) -> float:
     """Accuracy (a score of 0 counts as −1) or R² of scores against labels."""
     if task == "classification":
         return _mean((scores > 0.0) == (labels > 0.0), row_weights)
-    deviations, errors = labels - _mean(labels, row_weights), labels - scores
     with np.errstate(over="ignore", under="ignore"):
+        deviations, errors = labels - _mean(labels, row_weights), labels - scores
         spread, error = _mean_square(deviations, row_weights), _mean_square(errors, row_weights)
         if not (TINY_SPREAD < spread < np.inf):
             # In units of the largest deviation neither square leaves float64's range before R² itself does.
@@ -279,105 +304,14 @@ def _mean(values: NDArray[Any], row_weights: Vector | None) -> float:
 
 
 def _mean_square(values: Vector, row_weights: Vector | None) -> float:
-    return float(values @ values) / values.size if row_weights is None else _mean(values * values, row_weights)
+    if row_weights is None:
+        return float(values @ values) / values.size
+    squares = values * values
+    if not np.isfinite(squares).all():
+        # A row without weight has no say, but zero times infinity is NaN.
+        squares = np.where(row_weights > 0.0, squares, 0.0)
+    return _mean(squares, row_weights)
 
 
 def _build_loss(loss: str | Loss) -> Loss:
     return loss if isinstance(loss, Loss) else build(loss, LOSSES, "loss")
-
-
-def checked_strength(strength: float) -> float:
-    try:
-        value = float(strength)
-    except (TypeError, ValueError):
-        value = float("nan")
-    if not (np.isfinite(value) and value > 0.0):
-        raise ValueError(f"strength needs to be a finite number > 0, got {strength!r}; 1/n is a common choice")
-    return value
-
-
-def as_column(y: ArrayLike) -> NDArray[Any]:
-    values = np.asarray(y)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.ndim != 1:
-        raise ValueError(f"y needs one dimension, got shape {values.shape}; pass one label a row")
-    return values
-
-
-def check_length(values: NDArray[Any], count: int | None, name: str) -> None:
-    if count is not None and values.size != count:
-        raise ValueError(
-            f"{name} needs one value a row ({count}), got {values.size}; check that X and {name} belong together"
-        )
-
-
-def _real_targets(y: ArrayLike, count: int | None) -> Vector:
-    values = as_column(y)
-    check_length(values, count, "y")
-    if values.dtype.kind == "c":
-        raise ValueError("y needs real numbers, got complex ones; pass the real part")
-    try:
-        targets = np.ascontiguousarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"y needs numbers for a regression loss, got values of type {values.dtype}; choose a classification loss or encode them"
-        ) from None
-    if not np.isfinite(targets).all():
-        raise ValueError("y needs finite numbers, got NaN or infinity; drop the rows that hold them")
-    return targets
-
-
-def _two_classes(y: ArrayLike, count: int, weights: Vector | None) -> tuple[Vector, NDArray[Any]]:
-    """Labels −1/+1, the larger of the two values being +1, and the two values."""
-    values = as_column(y)
-    check_length(values, count, "y")
-    if values.dtype.kind == "c":
-        raise ValueError("y needs labels of two values, got complex numbers; encode them first")
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        raise ValueError("y needs labels of two values, got NaN or infinity; drop the rows that hold them")
-    try:
-        classes = _distinct(values)
-    except TypeError:
-        raise ValueError(
-            "y needs labels of one type, got a mixture that cannot be ordered; encode them as two values"
-        ) from None
-    if classes.size > 2:
-        few = ", ".join(map(str, classes[:5].tolist())) + ("…" if classes.size > 5 else "")
-        raise ValueError(
-            f"a classification loss needs two labels, got {classes.size} ({few}); choose which are positive, or use a regression loss"
-        )
-    counted = classes if weights is None else _distinct(values[weights > 0])
-    if counted.size < 2:
-        raise ValueError(
-            f"a classification loss needs two labels among rows of positive weight, got only {counted.tolist()}; add rows of the other class"
-        )
-    return np.where(values == classes[1], 1.0, -1.0), classes
-
-
-def _distinct(values: NDArray[Any]) -> NDArray[Any]:
-    """The different values in order; two numbers are found without sorting."""
-    if values.size and values.dtype.kind in "biuf":
-        ends = np.array([values.min(), values.max()], dtype=values.dtype)
-        if np.logical_or(values == ends[0], values == ends[1]).all():
-            return ends if ends[0] != ends[1] else ends[:1]
-    return np.unique(values)
-
-
-def checked_weights(weights: ArrayLike | None, count: int) -> Vector | None:
-    if weights is None:
-        return None
-    values = np.asarray(weights, dtype=np.float64)
-    values = np.full(count, float(values)) if values.ndim == 0 else np.ascontiguousarray(values)
-    if values.ndim != 1:
-        raise ValueError(f"sample_weight needs one dimension, got shape {values.shape}; pass one weight a row")
-    check_length(values, count, "sample_weight")
-    if not np.isfinite(values).all() or (values < 0).any():
-        raise ValueError(
-            "sample_weight needs finite numbers ≥ 0, got others; drop rows instead of weighting them negatively"
-        )
-    if not 0.0 < values.sum() < np.inf:
-        raise ValueError(
-            "sample_weight needs a positive finite sum, got all zeros or an overflow; leave it out for equal weights"
-        )
-    return values

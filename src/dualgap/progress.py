@@ -1,4 +1,4 @@
-"""Progress bars on standard error: for one run, with its gap, and for things that are counted."""
+"""Watching a run: progress bars on standard error, with its gap or for things that are counted, and callbacks that stop it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import isfinite
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 if TYPE_CHECKING:
     from dualgap.trace import Record
@@ -44,3 +46,8 @@ def counting(wanted: bool, what: str) -> Iterator[Callable[[int, int], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def asks_to_stop(answer: object) -> bool:
+    """Whether a callback's answer is True, Python's or NumPy's; any other object means nothing."""
+    return isinstance(answer, bool | np.bool_) and bool(answer)

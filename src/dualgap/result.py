@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dualgap.certificate import Certificate
-from dualgap.intake import as_rows
+from dualgap.data.validation import as_rows
 from dualgap.solvers import Solver
 from dualgap.trace import Trace
 
@@ -25,7 +25,7 @@ class Status(Enum):
     TIME_EXHAUSTED = "max_seconds was reached first; raise max_seconds or tol"
     INTERRUPTED = "stopped by Ctrl-C; the certificate is for what there was"
     STOPPED = "the callback asked to stop"
-    STALLED = "float64 cannot lower the gap any more; tol is below what rounding allows here"
+    STALLED = "float64 cannot prove tol here; the gap shown is the smallest that could be proven"
     BROKEN = "the numbers left float64's range or contradict weak duality; lower the step, or rescale the data"
 
 
@@ -46,7 +46,8 @@ class Result:
     def scores(self, X: Any) -> Vector:
         """⟨x, w⟩ + b for each row of X."""
         rows = as_rows(X).of_width(self.weights.size)
-        return rows.scores(self.weights) + self.intercept
+        with np.errstate(over="ignore"):  # a score beyond float64's range is infinite, with the right sign
+            return rows.scores(self.weights) + self.intercept
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The likelier of the two labels, or the predicted target."""

@@ -6,18 +6,20 @@ from collections.abc import Callable
 from math import inf
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
+from dualgap import starts
+from dualgap.examiner import Examiner
 from dualgap.interrupts import Interrupt
-from dualgap.loop import Examiner, Limits, Loop
+from dualgap.limits import Limits
+from dualgap.linalg.parallel import working
+from dualgap.loop import Loop
 from dualgap.memory import keep_at_hand
 from dualgap.problem import Problem
-from dualgap.progress import watch
+from dualgap.progress import asks_to_stop, watch
 from dualgap.result import Result, Status
 from dualgap.solvers import SOLVERS, Answer, Auto, Solver
 from dualgap.spec import build
-from dualgap.threads import working
 from dualgap.trace import Record
 
 __all__ = ["Result", "Status", "solve"]
@@ -63,7 +65,7 @@ def solve(
 
         def tell(record: Record) -> bool:
             show(record)
-            return callback is not None and callback(record) is True
+            return callback is not None and asks_to_stop(callback(record))
 
         return loop.run(tell)
 
@@ -72,16 +74,10 @@ def _warm(problem: Problem, start: Result | tuple[Any, Any, Any] | None) -> Answ
     """A starting point, checked against the problem's shape."""
     if start is None:
         return None
-    given = (start.weights, start.intercept, start.duals) if isinstance(start, Result) else tuple(start)
-    if len(given) != 3:
-        raise ValueError(
-            f"start needs a Result or (weights, intercept, duals), got {len(given)} parts; duals may be None"
-        )
-    weights = np.array(given[0], dtype=np.float64).ravel()
-    duals = None if given[2] is None else np.array(given[2], dtype=np.float64).ravel()
-    for name, values, size in (("weights", weights, problem.rows.dimension), ("duals", duals, problem.rows.count)):
-        if values is not None and (values.size != size or not np.isfinite(values).all()):
-            raise ValueError(
-                f"start needs {size} finite {name}, got {values.size}; start from a fit of data of the same shape"
-            )
-    return Answer(weights, float(given[1] or 0.0) if problem.intercept else 0.0, duals)
+    weights, intercept, duals = starts.parts_of(start, Result)
+    intercept = float(starts.numbers("intercept", 0.0 if intercept is None else intercept, (1,))[0])
+    return Answer(
+        starts.numbers("weights", weights, (problem.rows.dimension,)),
+        intercept if problem.intercept else 0.0,
+        None if duals is None else starts.numbers("duals", duals, (problem.rows.count,)),
+    )

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import logging
 import sys
+import traceback
+import zipfile
+import zlib
 from typing import Annotated
 
 import typer
@@ -11,6 +15,24 @@ import typer
 import dualgap
 from dualgap.cli import certify, data, fit, info, lists, predict, race, replicate, report
 from dualgap.cli.screen import forgive_encoding
+
+# What reading, checking and computing may raise for files and arguments that are not as they should be. Readers say in
+# their own words what is wrong; this is where everything they did not foresee becomes a sentence too.
+REFUSALS = (
+    ValueError,
+    TypeError,
+    OSError,
+    ImportError,
+    EOFError,
+    MemoryError,
+    RecursionError,
+    OverflowError,
+    zipfile.BadZipFile,
+    zlib.error,
+    csv.Error,
+)
+# The exit code of a mistake in dualgap itself, as sysexits.h has it: 1 is certify's word for a claim that is refuted.
+MISTAKE = 70
 
 app = typer.Typer(
     name="dualgap",
@@ -55,33 +77,40 @@ def root(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and leave with 0, 1, 2 for bad input, or 130 for Ctrl-C."""
+    """Run the command line and leave with 0, 1, 2 for bad input, 70 for a mistake in dualgap, or 130 for Ctrl-C."""
     forgive_encoding()
     arguments = sys.argv[1:] if arguments is None else arguments
     command = typer.main.get_command(app)
     try:
         code = command.main(args=arguments, prog_name="dualgap", standalone_mode=False)
-    except (KeyboardInterrupt, typer.Abort):
-        code = _say("interrupted", 130)
-    except (ValueError, TypeError, OSError, ImportError) as error:
+    except (KeyboardInterrupt, typer.Abort) as error:
+        # The parser takes the end of a file for Ctrl-D.
+        cut = isinstance(error.__cause__, EOFError)
+        code = _say(_sentence(error.__cause__), 2) if cut else _say("interrupted", 130)
+    except REFUSALS as error:
         # What the library refuses, it refuses in one sentence; the stack trace is for -v.
-        if logging.getLogger().isEnabledFor(logging.DEBUG):
-            raise
+        logging.getLogger("dualgap").debug("the refusal comes from here", exc_info=True)
         code = _say(_sentence(error), 2)
     except Exception as error:
         # The parser's own refusals: an unknown option, a missing value. Typer carries its own copy of click, so that
         # their class cannot be named here for all versions.
         if not hasattr(error, "format_message"):
-            raise
-        code = _say(f"{error.format_message().rstrip('.')} (see dualgap --help)", getattr(error, "exit_code", 2))
+            traceback.print_exc()
+            code = _say("this is a mistake in dualgap; please report it with the lines above", MISTAKE)
+        else:
+            code = _say(f"{error.format_message().rstrip('.')} (see dualgap --help)", 2)
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _sentence(error: Exception) -> str:
-    """The message of an error; what the system refused is named before its reason."""
+def _sentence(error: BaseException | None) -> str:
+    """The message of an error on one line; what the system refused is named before its reason."""
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}"
-    return str(error)
+    if isinstance(error, MemoryError):
+        return "this needs more memory than there is; take a part of the rows or columns"
+    if isinstance(error, RecursionError):
+        return "a file or an argument is nested too deeply to be read; name another one"
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _say(sentence: str, code: int) -> int:

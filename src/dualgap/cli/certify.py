@@ -16,8 +16,11 @@ HELP = (
     "Primal, dual and gap are recomputed at the file's weights by code that no solver shares, and the data is compared "
     "with the digest in the file. Where the file keeps no duals, those that its scores suggest are tried, and then those "
     "of a new solve; that can prove the claim or refute it, given the time.\n\n"
-    "Exit codes: 0 the claim is true, 1 something differs (what, is said), 2 for bad input, 130 for Ctrl-C."
+    "Exit codes: 0 the claim is true, 1 it is refuted (what differs, is said), 2 for bad input, 3 where the time was too "
+    "short to decide, 130 for Ctrl-C."
 )
+# The exit code where the claim is neither proven nor refuted.
+UNDECIDED = 3
 EPILOG = """Examples:
 
 dualgap certify cancer.dg breast_cancer
@@ -79,9 +82,14 @@ def certify(
         console.print(Text(f"Note: {sentence}."))
     for sentence in verdict.differences:
         console.print(Text(f"Differs: {sentence}."), style="yellow")
-    if not verdict.holds:
+    if verdict.differences:
         console.print(Text("The claim does not hold for this data.", style="bold red"))
         raise typer.Exit(1)
+    for sentence in verdict.undecided:
+        console.print(Text(f"Undecided: {sentence}."), style="yellow")
+    if verdict.undecided:
+        console.print(Text("The claim is neither proven nor refuted.", style="bold yellow"))
+        raise typer.Exit(UNDECIDED)
     several = f", {len(verdict.certificates)} times" if len(verdict.certificates) > 1 else ""
     worst = max(one.relative_gap for one in verdict.certificates)
     console.print(

@@ -13,6 +13,7 @@ from rich.text import Text
 from dualgap.cli.screen import show
 from dualgap.cli.standings import bounds, heading, table, verdict
 from dualgap.cli.views import LiveView, View
+from dualgap.files import write_text
 from dualgap.workbench.plan import Plan
 from dualgap.workbench.runner import RaceResult
 
@@ -40,4 +41,4 @@ def save_picture(path: Path, view: View | None, outcome: RaceResult, plan: Plan)
     closing_screen(paper, outcome, plan)
     # Rich's picture would fetch its font from a network; the fonts of whoever looks at it do as well.
     offline = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
-    paper.save_svg(str(path), title="dualgap race", code_format=offline)
+    write_text(path, paper.export_svg(title="dualgap race", code_format=offline))

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from dualgap.files import destination
+
 # Typer keeps the line ends of a paragraph, so a paragraph is one line.
 HELP = (
     "Fit a model, prove how good it is, and write it to a file.\n\n"
@@ -83,11 +85,7 @@ def fit(
 
 def checked(path: Path, overwrite: bool) -> Path:
     """A file that may be written, found out before anything is computed."""
-    if path.is_dir():
-        raise ValueError(f"{str(path)!r} is a folder; name a file in it")
-    if not path.parent.is_dir():
-        raise ValueError(f"there is no folder {str(path.parent)!r} for {path.name}; make it first")
-    if path.exists() and not overwrite:
+    if destination(path).exists() and not overwrite:
         raise ValueError(f"{str(path)!r} exists already; choose another name, or pass --overwrite")
     return path
 

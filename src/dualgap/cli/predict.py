@@ -48,10 +48,10 @@ def predict(
     """Predict with a model file."""
     path = None if out is None else checked(out, overwrite)
     # What computes is imported here: help and refusals of options must not wait for it.
+    from dualgap.data.validation import as_rows
     from dualgap.datasets.columns import read_rows
-    from dualgap.intake import as_rows
+    from dualgap.files import written_whole
     from dualgap.models.files import load
-    from dualgap.models.writing import written_whole
 
     fitted = load(model)
     width = fitted.weights.shape[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import webbrowser
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ from dualgap.cli.closing import closing_screen, save_picture
 from dualgap.cli.screen import make_console
 from dualgap.cli.views import LiveView, PlainView, View
 from dualgap.datasets import title
+from dualgap.files import destination
 from dualgap.losses import LOSSES
 from dualgap.solvers import SOLVERS
 from dualgap.workbench import config, store
+from dualgap.workbench.locking import sole_writer
 from dualgap.workbench.plan import DEFAULT_EPOCHS, DEFAULT_SECONDS, DEFAULT_SOLVERS, Plan, command_of
 from dualgap.workbench.rivals import installed, missing
 from dualgap.workbench.runner import RaceResult
@@ -35,15 +38,31 @@ def carry_out(options: dict[str, Any], typed: Collection[str], quiet: bool) -> N
     read = {} if options["config"] is None else config.read(options["config"])
     out = None if (named := (read | given).get("out")) is None else Path(named)
     resumed = _resumed_folder(out) if options["resume"] else None
+    with ExitStack() as held:
+        if resumed is not None and resumed.exists():
+            # Locked before it is read: the torn last line of a running race is no damage.
+            held.enter_context(sole_writer(resumed))
+        _carry_out_in(resumed, out, options, read | given, quiet, held)
+
+
+def _carry_out_in(
+    resumed: Path | None,
+    out: Path | None,
+    options: dict[str, Any],
+    chosen: dict[str, Any],
+    quiet: bool,
+    held: ExitStack,
+) -> None:
+    """Race in a folder that is held already where a race is resumed in it, and else held as soon as it is there."""
     kept = config.read(resumed / config.FILE) if resumed and (resumed / config.FILE).exists() else {}
-    options = options | kept | read | given
+    options = options | kept | chosen
     plan = plan_of(options)
     done: list[store.FinishedRun] = []
     if resumed is not None:
         done = store.resume(resumed / store.FILE)
         plan.check_goes_on(done)
     svg = None if options["svg"] is None else Path(options["svg"])
-    if svg is not None and svg.exists():
+    if svg is not None and destination(svg).exists():
         raise ValueError(f"{str(svg)!r} exists already, and nothing is overwritten; choose another name")
     if options["parquet"]:
         store.check_parquet()
@@ -51,7 +70,9 @@ def carry_out(options: dict[str, Any], typed: Collection[str], quiet: bool) -> N
     if plan.rivals and not quiet and missing():
         console.print(f"Rivals that are not installed: {', '.join(missing())}", markup=False)
     folder = resumed or (store.new_folder(Path()) if out is None else store.claim_folder(out))
-    folder.mkdir(parents=True, exist_ok=True)
+    if resumed is None or not resumed.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        held.enter_context(sole_writer(folder))
     view = None if quiet else _view(console, plan, options["jobs"])
     outcome = _race_in(folder, plan, options, view, done)
     if not outcome.runs and (refusals := _refusals(outcome)) and not outcome.interrupted:
@@ -140,8 +161,7 @@ def _files(folder: Path, outcome: RaceResult, options: Mapping[str, Any], consol
     results = folder / store.FILE
     if options["parquet"]:
         # Made of the results alone, so a resumed race makes it anew.
-        (folder / "results.parquet").unlink(missing_ok=True)
-        store.write_parquet(folder / "results.parquet", outcome.runs)
+        store.write_parquet(folder / "results.parquet", outcome.runs, overwrite=True)
     page = write_page([results], folder / PAGE, command=command_of(outcome.runs))
     console.print(str(results) if quiet else f"Results: {results}", soft_wrap=True, markup=False)
     if not quiet:

@@ -6,9 +6,10 @@ import json
 import shlex
 import webbrowser
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -16,18 +17,20 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table as Grid
 
 from dualgap.cli.screen import make_console, show
+from dualgap.files import parsed_json, source, write_text
+from dualgap.replication import gathering, running
+from dualgap.replication.claims import REPORTS, Claim, chosen
+from dualgap.replication.content import content, judged
+from dualgap.replication.experiments import Experiment
+from dualgap.replication.figures import FIGURES, named
+from dualgap.replication.page import write_page
+from dualgap.replication.panels import Figure
+from dualgap.replication.table import experiments
+from dualgap.replication.verdicts import Outcome, Verdict
 from dualgap.trace import Clock, Record
 from dualgap.workbench import store
+from dualgap.workbench.locking import sole_writer
 from dualgap.workbench.plan import Run
-from dualgap.workbench.replication import gathering, running
-from dualgap.workbench.replication.claims import REPORTS, Claim, chosen
-from dualgap.workbench.replication.content import content, judged
-from dualgap.workbench.replication.experiments import Experiment
-from dualgap.workbench.replication.figures import FIGURES, named
-from dualgap.workbench.replication.page import write_page
-from dualgap.workbench.replication.panels import Figure
-from dualgap.workbench.replication.table import experiments
-from dualgap.workbench.replication.verdicts import Outcome, Verdict
 
 STEM = "dualgap-replication"
 SETTINGS = "replication.json"
@@ -76,14 +79,23 @@ class Asked:
 
 
 def carry_out(asked: Asked, *, out: Path | None, resume: bool, show: bool, quiet: bool) -> None:
-    """Repeat what is asked for, write the page, and print the verdicts."""
-    if resume:
-        folder = store.newest_folder(Path(), STEM) if out is None else out
-        asked = _kept(folder, asked)
-    todo = asked.experiments()
-    if not resume:
-        folder = store.new_folder(Path(), STEM) if out is None else _claimed(out)
-    folder.mkdir(parents=True, exist_ok=True)
+    """Repeat what is asked for, write the page, and print the verdicts; the folder is held meanwhile."""
+    with ExitStack() as held:
+        if resume:
+            folder = store.newest_folder(Path(), STEM) if out is None else out
+            if folder.is_dir():
+                held.enter_context(sole_writer(folder))
+            asked = _kept(folder, asked)
+        todo = asked.experiments()
+        if not resume:
+            folder = store.new_folder(Path(), STEM) if out is None else _claimed(out)
+        if not (resume and folder.is_dir()):
+            folder.mkdir(parents=True, exist_ok=True)
+            held.enter_context(sole_writer(folder))
+        _carry_out_in(folder, asked, todo, show, quiet)
+
+
+def _carry_out_in(folder: Path, asked: Asked, todo: Sequence[Experiment], show: bool, quiet: bool) -> None:
     before = _seconds(folder)
     clock = Clock()
     _keep(folder, asked, before)
@@ -147,22 +159,43 @@ def _kept(folder: Path, asked: Asked) -> Asked:
         if (folder / store.FILE).exists():
             raise ValueError(f"{str(folder)!r} holds no {SETTINGS}, so it is no replication; choose its folder with -o")
         return asked
-    kept = json.loads(file.read_text(encoding="utf-8"))
+    kept = _settings(file)
     if asked.quick and not kept["quick"]:
         raise ValueError(f"{str(folder)!r} was begun in full size; leave --quick out, or choose another folder with -o")
     names = tuple(dict.fromkeys((*kept["names"], *asked.names))) if kept["names"] else ()
-    return Asked(names, bool(kept["quick"]), asked.figure or kept["figure"])
+    return Asked(names, bool(kept["quick"]), asked.figure or kept.get("figure"))
+
+
+def _settings(file: Path) -> dict[str, Any]:
+    """What a replication has written down of itself."""
+    try:
+        kept = parsed_json(source(file).read_bytes())
+    except ValueError as error:
+        raise ValueError(f"{str(file)!r} cannot be read: {error}; choose another folder with -o") from None
+    fits = (
+        isinstance(kept, dict)
+        and isinstance(kept.get("names"), list)
+        and all(isinstance(name, str) for name in kept["names"])
+        and isinstance(kept.get("quick"), bool)
+        and isinstance(kept.get("figure"), str | None)
+        and isinstance(kept.get("seconds", 0.0), int | float)
+    )
+    if not fits:
+        raise ValueError(
+            f"{str(file)!r} holds something else than dualgap writes; it was edited, so choose another folder with -o"
+        )
+    return dict(kept)
 
 
 def _keep(folder: Path, asked: Asked, seconds: float) -> None:
     """Write down what is asked for, and how long it has taken so far."""
     kept = asdict(asked) | {"seconds": round(seconds, 1)}
-    (folder / SETTINGS).write_text(json.dumps(kept) + "\n", encoding="utf-8")
+    write_text(folder / SETTINGS, json.dumps(kept) + "\n")
 
 
 def _seconds(folder: Path) -> float:
     file = folder / SETTINGS
-    return float(json.loads(file.read_text(encoding="utf-8")).get("seconds", 0.0)) if file.exists() else 0.0
+    return float(_settings(file).get("seconds", 0.0)) if file.exists() else 0.0
 
 
 def _claimed(folder: Path) -> Path:

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from dualgap.files import destination
+
 PAGE = "report.html"
 MOST_PAGES = 1000
 
@@ -61,8 +63,6 @@ def _new_page(folder: Path) -> Path:
 def _checked(output: Path) -> Path:
     if output.is_dir():
         return _new_page(output)
-    if output.exists():
+    if destination(output).exists():
         raise ValueError(f"{str(output)!r} exists already, and nothing is overwritten; choose another name")
-    if not output.parent.is_dir():
-        raise ValueError(f"there is no folder {str(output.parent)!r} for the page")
     return output

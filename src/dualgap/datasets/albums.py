@@ -7,6 +7,8 @@ The label of a picture is the folder it lies in; its part is the folder above wh
 from __future__ import annotations
 
 import logging
+import lzma
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Sequence
@@ -21,7 +23,9 @@ from numpy.typing import NDArray
 
 from dualgap.datasets.dataset import Dataset
 from dualgap.datasets.images import Picture, decode, grey
-from dualgap.threads import mapped, working
+from dualgap.files import source
+from dualgap.linalg.parallel import mapped, working
+from dualgap.memory import refuse_beyond_memory
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
 TRAIN, TEST = "TRAIN", "TEST"
@@ -31,7 +35,7 @@ LARGEST_FILE = 1 << 26
 # Pictures a thread takes at a time: a few tenths of a second of work, and of progress.
 AT_A_TIME = 32
 # What reading one damaged, encrypted or oddly packed member of a zip, or one file, may raise.
-UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError)
+UNREADABLE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError, RuntimeError)
 
 _log = logging.getLogger("dualgap")
 
@@ -109,8 +113,8 @@ def _opened(path: Path, open_files: ExitStack) -> tuple[list[str], Callable[[str
     if not path.exists():
         raise FileNotFoundError(f"there is no file or folder {str(path)!r}")
     try:
-        archive = open_files.enter_context(zipfile.ZipFile(path))
-    except zipfile.BadZipFile as error:
+        archive = open_files.enter_context(zipfile.ZipFile(source(path)))
+    except UNREADABLE as error:
         raise ValueError(f"{str(path)!r} is neither a folder nor a whole zip of pictures: {error}") from None
     infos = [info for info in archive.infolist() if not info.is_dir()]
     for info in infos:
@@ -160,6 +164,8 @@ def _row_or_reason(entry: _Entry, read: Callable[[str], bytes], row_of: Callable
         return str(error)
     except UNREADABLE as error:
         return f"it cannot be read ({error})"
+    except MemoryError:
+        return "it does not fit into memory"
 
 
 def _gathered(path: Path, entries: Sequence[_Entry], rows: Sequence[Picture | str]) -> Album:
@@ -168,6 +174,8 @@ def _gathered(path: Path, entries: Sequence[_Entry], rows: Sequence[Picture | st
     if shape is None:
         raise ValueError(f"none of the {len(entries)} pictures in {str(path)!r} can be used; of the first: {rows[0]}")
     height, width = shape
+    # The pictures are held one by one, and then once more as rows of a matrix.
+    refuse_beyond_memory(2 * height * width * len(rows), f"{str(path)!r} with {len(rows):,} pictures")
     skipped: dict[str, str] = {}
     kept: dict[str, list[tuple[_Entry, Picture]]] = {}
     for entry, row in zip(entries, rows, strict=True):

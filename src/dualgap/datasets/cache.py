@@ -13,6 +13,7 @@ from pathlib import Path
 
 from dualgap.datasets import downloads, places
 from dualgap.datasets.published import Published
+from dualgap.files import destination
 
 Tell = Callable[[int], object]
 LOOK_EVERY = 0.1  # seconds between two looks at how much has come
@@ -34,7 +35,7 @@ def fetch(row: Published, tell: Tell | None = None) -> list[Path]:
         except (OSError, EOFError, ValueError, LookupError, HTTPException, zlib.error) as error:
             raise ValueError(_failed(row, error, temporary)) from error
         for file in row.files:
-            os.replace(temporary / file, folder / file)
+            os.replace(temporary / file, destination(folder / file))
     return [folder / file for file in row.files]
 
 

@@ -92,6 +92,8 @@ def source_of(text: str) -> Source | None:
     """The table's entry that `text` means, None where it means a file, else a refusal with the nearest name."""
     if not text.strip():
         raise ValueError(f"a data set needs a name; there are: {', '.join(DATASETS)}, or a file")
+    if "\0" in text:
+        raise ValueError(f"a data set is a name, a spec or a path without NUL bytes, got {text!r}; mend the name")
     path = Path(text)
     looks_like_a_file = len(path.parts) > 1 or path.name.lower().endswith(SUFFIXES)
     name = spec.canonical(text.partition("(")[0])

@@ -6,7 +6,6 @@ A target column is welcome and not needed, and so are columns the fit did not ha
 from __future__ import annotations
 
 import csv
-import zipfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 
 from dualgap.datasets import readers, tables
 from dualgap.datasets.catalog import load, source_of
+from dualgap.datasets.text import opened
 
 SHOWN = 4
 
@@ -53,7 +53,7 @@ def read_rows(text: str, wanted: Sequence[str] | None, width: int, target: str |
     Columns without names go by place: all but the target where there is one more of them than the model has.
     """
     path = Path(text)
-    is_file = source_of(text) is None and path.is_file()
+    is_file = source_of(text) is None and "\0" not in text and path.is_file()
     if not is_file:
         return _rows_of(text, "", path, wanted, width, target)
     with readers.refusing_damage(path):
@@ -91,28 +91,25 @@ def _parquet(path: Path, wanted: Sequence[str] | None, width: int, target: str |
 
 def _archive(path: Path) -> tuple[Any, tuple[str, ...] | None]:
     """The rows of an npz archive, which may lack y, and the names of its columns."""
-    if not _lacks_only_targets(path):
+    parts = readers.read_npz(path)
+    if "y" in parts or not {"X", "shape"} & parts.keys():
         dataset = readers.read(path)
         return dataset.X, dataset.feature_names
-    with np.load(path, allow_pickle=False) as archive:
-        parts = {name: archive[name] for name in archive.files}
-    count = parts["X"].shape[0] if "X" in parts else int(parts["shape"][0])
-    X, _ = readers.part_of(path, parts | {"y": np.zeros(count)}, "")
-    return X, tuple(map(str, parts["feature_names"])) if "feature_names" in parts else None
+    X, _ = readers.part_of(path, parts | {"y": np.zeros(_count(path, parts))}, "")
+    return X, readers.names_of(path, parts)
 
 
-def _lacks_only_targets(path: Path) -> bool:
-    try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            held = set(archive.files)
-    except (AttributeError, EOFError, OSError, ValueError, zipfile.BadZipFile):
-        return False  # whatever it is, the reader refuses it in its own words
-    return "y" not in held and bool({"X", "shape"} & held)
+def _count(path: Path, parts: dict[str, Any]) -> int:
+    """How many rows an archive without targets has."""
+    rows = parts["X"] if "X" in parts else parts.get("indptr", np.empty(0))
+    if rows.ndim < 1 or len(rows) < 1:
+        raise ValueError(f"{str(path)!r} should hold n rows, and has none")
+    return len(rows) if "X" in parts else len(rows) - 1
 
 
 def _table(path: Path, wanted: Sequence[str] | None, width: int, target: str | None) -> Any:
     def opener() -> Any:
-        return readers.opened(path)
+        return opened(path)
 
     with opener() as file:
         first = next((line for line in file if line.strip()), "")

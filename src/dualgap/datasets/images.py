@@ -7,6 +7,7 @@ Pictures are arrays of bytes, height × width, with a third axis blue-green-red 
 
 from __future__ import annotations
 
+import os
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 Picture = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
 
+MOST_PIXELS = 1 << 26  # of a picture: 8192 × 8192, 192 MiB in color; OpenCV refuses larger ones
 SIDE = 120  # pixels of a crop, each way
 BLUR = 15  # pixels; red cells lose their contours to it, a nucleus is four times as wide
 BLACK = 20  # the frame that rotating a picture leaves is darker than this, and no nucleus is
@@ -42,6 +44,10 @@ class Steps(NamedTuple):
 
 def opencv() -> ModuleType:
     """The library that reads and filters pictures."""
+    # OpenCV reads the limit when it is imported: a small file can claim a picture of any size.
+    os.environ.setdefault("OPENCV_IO_MAX_IMAGE_PIXELS", str(MOST_PIXELS))
+    # What is wrong with a picture is said once, by whoever skips it.
+    os.environ.setdefault("OPENCV_LOG_LEVEL", "SILENT")
     try:
         import cv2
     except ImportError:

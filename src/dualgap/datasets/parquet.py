@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dualgap.datasets.tables import Table, some, target_column
+from dualgap.memory import refuse_beyond_memory
 
 # pandas keeps the numbers of the rows under such a name; they are no measurement.
 INDEX = "__index_level_"
@@ -30,15 +32,14 @@ def column_names(path: Path) -> list[str]:
     parquet = _pyarrow_parquet()
     if path.stat().st_size == 0:
         raise ValueError(f"{path.name} is empty")
-    try:
+    with _refusing_damage(path):
         schema = parquet.read_schema(path)
-    except (ValueError, OSError) as error:
-        raise ValueError(f"{str(path)!r} is damaged or not parquet: {_first_line(error)}") from None
     return [name for name in schema.names if not name.startswith(INDEX)]
 
 
 def numbers(path: Path, columns: Sequence[str]) -> np.ndarray[Any, Any]:
     """The named columns as a matrix; text, dates and missing cells are refused."""
+    _refuse_too_large(path, len(columns))
     table = _table(path, columns)
     if table.num_rows == 0:
         raise ValueError(f"{path.name} has no rows")
@@ -52,7 +53,8 @@ def numbers(path: Path, columns: Sequence[str]) -> np.ndarray[Any, Any]:
     X = np.empty((table.num_rows, len(columns)))
     for place, name in enumerate(columns):
         # Missing cells become NaN here, as those that were written as NaN are.
-        X[:, place] = table.column(name).cast("float64").to_numpy()
+        with _refusing_damage(path):
+            X[:, place] = table.column(name).cast("float64").to_numpy()
     gaps = np.isnan(X)
     if gaps.any():
         missing = [name for place, name in enumerate(columns) if gaps[:, place].any()]
@@ -62,6 +64,16 @@ def numbers(path: Path, columns: Sequence[str]) -> np.ndarray[Any, Any]:
             "SimpleImputer, or leave those rows or columns out"
         )
     return X
+
+
+def _refuse_too_large(path: Path, columns: int) -> None:
+    """A few bytes of a parquet file can stand for any number of equal rows, and its metadata says how many."""
+    with _refusing_damage(path):
+        rows = _pyarrow_parquet().read_metadata(path).num_rows
+    if rows < 0:
+        raise ValueError(f"{str(path)!r} is damaged or not parquet: it says that it has {rows} rows")
+    # The table and the matrix made of it are held at the same time.
+    refuse_beyond_memory(2 * 8 * rows * columns, f"{str(path)!r} with {rows:,} rows")
 
 
 def _labels(path: Path, name: str) -> np.ndarray[Any, Any]:
@@ -75,9 +87,18 @@ def _labels(path: Path, name: str) -> np.ndarray[Any, Any]:
 
 
 def _table(path: Path, columns: Sequence[str]) -> Any:
-    try:
+    with _refusing_damage(path):
         return _pyarrow_parquet().read_table(path, columns=list(columns))
-    except (ValueError, OSError) as error:
+
+
+@contextmanager
+def _refusing_damage(path: Path) -> Iterator[None]:
+    """One sentence for what pyarrow refuses to read."""
+    from pyarrow import ArrowException
+
+    try:
+        yield
+    except (ArrowException, ValueError, OSError, KeyError, NotImplementedError, OverflowError) as error:
         raise ValueError(f"{str(path)!r} is damaged or not parquet: {_first_line(error)}") from None
 
 
@@ -89,7 +110,7 @@ def _is_number(kind: Any) -> bool:
 
 
 def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0]
+    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def _pyarrow_parquet() -> Any:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from dualgap.datasets.dataset import Dataset
-from dualgap.datasets.readers import opened, read
+from dualgap.datasets.readers import read, read_npz
+from dualgap.datasets.text import opened
 
 NUMBERS_OF_ADULT = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
 RICH = ">50K"
@@ -105,9 +106,9 @@ def plain_blood_cells(paths: Sequence[Path]) -> Dataset:
 
 def relapse(paths: Sequence[Path]) -> Dataset:
     """The training rows in the genes that are known; a project kept these looking at the labels."""
-    with open(paths[0], "rb") as file, np.load(file, allow_pickle=False) as parts:
-        names = tuple(str(gene, "ascii") for gene in parts["genes_subset"].tolist())
-        return Dataset("breast_relapse", parts["Xtrain_subset"], parts["ytrain"], feature_names=names)
+    parts = read_npz(paths[0], ("genes_subset", "Xtrain_subset", "ytrain"))
+    names = tuple(str(gene, "ascii") for gene in parts["genes_subset"].tolist())
+    return Dataset("breast_relapse", parts["Xtrain_subset"], parts["ytrain"], feature_names=names)
 
 
 def _changed(dataset: Dataset, change: Callable[[Any], Any]) -> Dataset:

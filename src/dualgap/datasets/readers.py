@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import bz2
 import csv
-import gzip
-import io
+import lzma
 import re
+import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
 from dualgap.datasets.dataset import Dataset
-from dualgap.datasets.svmlight import MOST_COLUMNS, read_svmlight
+from dualgap.datasets.svmlight import read_svmlight, refuse_too_wide
 from dualgap.datasets.tables import read_table
+from dualgap.datasets.text import COMPRESSED, TooMuchText, decompressed, opened
+from dualgap.files import source
+from dualgap.npy import read_array
 
 SVMLIGHT = (".svm", ".libsvm", ".svmlight")
 TABLES = (".csv", ".tsv")
-COMPRESSED = (".gz", ".bz2")
 FOLDER = "folder"
 KINDS = (*SVMLIGHT, *TABLES, ".parquet", ".npz", ".zip")
 SUFFIXES = (
@@ -32,16 +33,22 @@ SUFFIXES = (
     ".zip",
 )
 
+ARRAYS = ("X", "y", "data", "indices", "indptr", "shape")
+PARTS = (*ARRAYS, *(f"{name}_test" for name in ARRAYS), "feature_names")
+# What reading a damaged file may raise, besides ValueError.
+DAMAGE = (EOFError, OSError, RuntimeError, zlib.error, lzma.LZMAError, struct.error, zipfile.BadZipFile, csv.Error)
+
 # A label, then index:value pairs; many svmlight files on the web have no suffix, so the first row must tell.
 _SVMLIGHT_ROW = re.compile(r"^\s*[-+]?[\d.]+(e[-+]?\d+)?(\s+(qid|\d+):\S+)+\s*(#.*)?$", re.IGNORECASE)
 
 
 def read(path: Path, target: str | int | None = None) -> Dataset:
     """The data set in a file; its format is told by its suffix, and where that says nothing by its first row."""
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file {str(path)!r}")
+    is_folder = "\0" not in str(path) and path.is_dir()
+    if not is_folder:
+        source(path)
     with refusing_damage(path):
-        kind = FOLDER if path.is_dir() else kind_of(path)
+        kind = FOLDER if is_folder else kind_of(path)
         if kind in TABLES or kind == ".parquet":
             return _read_table(path, kind, target)
         if target is not None:
@@ -60,9 +67,13 @@ def refusing_damage(path: Path) -> Iterator[None]:
         yield
     except PermissionError:
         raise ValueError(f"{str(path)!r} may not be read; check its permissions") from None
+    except TooMuchText as error:
+        raise ValueError(str(error)) from None
     except MemoryError:
         raise ValueError(f"{str(path)!r} does not fit into memory; take a part of its rows or columns") from None
-    except (EOFError, OSError, RuntimeError, zlib.error, zipfile.BadZipFile, csv.Error) as error:
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{str(path)!r} is damaged or not what its name says: {error}; get the file anew") from None
+    except DAMAGE as error:
         raise ValueError(f"{str(path)!r} is damaged or not what its name says: {error}; get the file anew") from None
 
 
@@ -83,19 +94,8 @@ def kind_of(path: Path) -> str:
     raise ValueError(f"the format of {path.name!r} is not known; it should end in {', '.join(KINDS)}")
 
 
-def opened(path: Path) -> IO[str]:
-    """The text of a file, decompressed where its name says so."""
-    # A byte-order mark is dropped; a stray byte in a header must not stop the reading of numbers.
-    return io.TextIOWrapper(_decompressed(path), encoding="utf-8-sig", errors="replace", newline="")
-
-
-def _decompressed(path: Path) -> Any:
-    openers: dict[str, Callable[..., Any]] = {".gz": gzip.GzipFile, ".bz2": bz2.BZ2File}
-    return openers.get(path.suffix.lower(), open)(path, "rb")
-
-
 def _read_svmlight(path: Path) -> Dataset:
-    X, y = read_svmlight(lambda: _decompressed(path), repr(str(path)))
+    X, y = read_svmlight(lambda: decompressed(path), repr(str(path)))
     return Dataset(path.name, X, y, description="read from svmlight text", source=str(path))
 
 
@@ -128,24 +128,46 @@ def _read_pictures(path: Path) -> Dataset:
 
 def _read_npz(path: Path) -> Dataset:
     """Dense `X`, `y`, or sparse `data`, `indices`, `indptr`, `shape`, `y`; the names of a test part end in `_test`."""
-    try:
-        # numpy leaves a file open that it cannot read, unless it was opened for it.
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise ValueError("it is a single array")
-            parts = {name: archive[name] for name in archive.files}
-    except ValueError as error:
-        raise ValueError(f"{str(path)!r} is not an npz archive of plain arrays: {error}") from None
+    parts = read_npz(path)
     X, y = part_of(path, parts, "")
     X_test, y_test = part_of(path, parts, "_test") if "y_test" in parts else (None, None)
     if X_test is not None and X_test.shape[1] != X.shape[1]:
         raise ValueError(
             f"{str(path)!r} has {X.shape[1]} columns in its training part and {X_test.shape[1]} in its test part"
         )
-    names = tuple(str(name) for name in parts["feature_names"]) if "feature_names" in parts else None
+    names = names_of(path, parts)
     dense = isinstance(X, np.ndarray)
     description = f"read from npz, {'dense' if dense else 'sparse'}"
     return Dataset(path.name, X, y, X_test, y_test, None, names, description, str(path), standardize=dense)
+
+
+def read_npz(path: Path, wanted: Collection[str] = PARTS) -> dict[str, np.ndarray[Any, Any]]:
+    """The wanted arrays of an archive, as far as it holds them, by their names."""
+    try:
+        with open(source(path), "rb") as file, zipfile.ZipFile(file) as archive:
+            found = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+            parts = {}
+            for name, info in found.items():
+                if name in wanted:
+                    with archive.open(info) as member:
+                        parts[name] = read_array(member, info.file_size, f"{name}.npy")
+    except zipfile.BadZipFile as error:
+        raise ValueError(f"{str(path)!r} is damaged or not an npz archive: {error}; get the file anew") from None
+    except ValueError as error:
+        raise ValueError(f"{str(path)!r} is not an npz archive of plain arrays: {error}") from None
+    return parts
+
+
+def names_of(path: Path, parts: dict[str, np.ndarray[Any, Any]]) -> tuple[str, ...] | None:
+    """The names of the columns, None where the archive has none."""
+    names = parts.get("feature_names")
+    if names is None:
+        return None
+    if names.ndim != 1 or names.dtype.kind != "U":
+        raise ValueError(
+            f"{str(path)!r} should hold a list of text as feature_names, and has {names.dtype} of shape {names.shape}"
+        )
+    return tuple(map(str, names.tolist()))
 
 
 def part_of(path: Path, parts: dict[str, np.ndarray[Any, Any]], ending: str) -> tuple[Any, Any]:
@@ -165,8 +187,7 @@ def part_of(path: Path, parts: dict[str, np.ndarray[Any, Any]], ending: str) -> 
 
         data, indices, indptr, shape = (parts[name] for name in needed)
         try:
-            if int(shape[1]) > MOST_COLUMNS:
-                raise ValueError(f"it has {int(shape[1]):,} columns, and more than {MOST_COLUMNS:,} are not read")
+            refuse_too_wide(int(shape[1]), "it")
             X: Any = csr_matrix((data, indices, indptr), shape=(int(shape[0]), int(shape[1])))
             X.check_format(full_check=True)
         except (ValueError, TypeError, IndexError, OverflowError) as error:
@@ -179,7 +200,12 @@ def part_of(path: Path, parts: dict[str, np.ndarray[Any, Any]], ending: str) -> 
         )
     if X.shape[0] == 0:
         raise ValueError(f"{str(path)!r} has no rows in X{ending}")
-    if X.dtype.kind not in "biuf" or not _is_finite(X if isinstance(X, np.ndarray) else X.data) or not _is_finite(y):
+    if (
+        X.dtype.kind not in "biuf"
+        or y.dtype.kind not in "biufUS"
+        or not _is_finite(X if isinstance(X, np.ndarray) else X.data)
+        or not _is_finite(y)
+    ):
         raise ValueError(
             f"{str(path)!r} should hold finite numbers in X{ending} and y{ending}, and has text, NaN or infinity; "
             "turn text into numbers, and fill or drop the others"

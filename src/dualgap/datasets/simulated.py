@@ -8,12 +8,18 @@ from typing import ClassVar
 import numpy as np
 
 from dualgap.datasets.dataset import Dataset
+from dualgap.memory import refuse_beyond_memory
 
 
 def _check_sizes(name: str, n: object, d: object) -> None:
     for letter, value in (("n", n), ("d", d)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ValueError(f"{name} needs a whole number {letter} ≥ 1, got {letter}={value}")
+
+
+def _check_memory(name: str, n: int, d: int) -> None:
+    """Drawing holds the rows and two temporary matrices of their size."""
+    refuse_beyond_memory(3 * 8 * n * d, f"{name}(n={n:.6g}, d={d:.6g})", "choose fewer rows or columns")
 
 
 def _check_seed(name: str, seed: object) -> None:
@@ -57,6 +63,7 @@ class Simulated:
 
     def load(self) -> Dataset:
         """Draw the direction, the rows and the labels."""
+        _check_memory(self.name, self.n, self.d)
         rng = np.random.default_rng(self.seed)
         beta = rng.standard_normal(self.d)
         beta /= np.linalg.norm(beta)
@@ -95,6 +102,7 @@ class Gaussians:
 
     def load(self) -> Dataset:
         """Draw the axis, then a side and a place for each row."""
+        _check_memory(self.name, self.n, self.d)
         rng = np.random.default_rng(self.seed)
         center = rng.standard_normal(self.d)
         center /= np.linalg.norm(center)
@@ -138,6 +146,7 @@ class Classification:
 
     def load(self) -> Dataset:
         """Ask scikit-learn for the rows."""
+        _check_memory(self.name, self.n, self.d)
         from sklearn.datasets import make_classification
 
         X, y = make_classification(

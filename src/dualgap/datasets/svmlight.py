@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import IO, Any
+from io import BufferedReader
+from typing import Any
 
 import numpy as np
 
-Opener = Callable[[], IO[bytes]]
+from dualgap.memory import refuse_beyond_memory
+
+Opener = Callable[[], BufferedReader]
 
 # The widest public sets have 55 million columns; an index far beyond is a slip, and would ask for that many weights.
 MOST_COLUMNS = 100_000_000
+# Weights, gradient, direction and the like: a fit holds about so many vectors of one float64 a column.
+VECTORS = 10
 MARK = b"\xef\xbb\xbf"  # a byte-order mark, as some editors put it before the first line
 FORM = "a line is a label and index:value pairs, indices ascending from 1"
 
@@ -28,14 +33,23 @@ def read_svmlight(opener: Opener, name: str) -> tuple[Any, np.ndarray[Any, Any]]
         raise ValueError(f"{name} is not svmlight text ({FORM}): {error}") from None
     if X.shape[0] == 0:
         raise ValueError(f"{name} holds no rows; {FORM}")
+    if X.shape[1] <= MOST_COLUMNS:
+        refuse_too_wide(X.shape[1], name)
     if X.shape[1] > MOST_COLUMNS or not (np.isfinite(X.data).all() and np.isfinite(y).all()):
         _refuse(opener, name)
     return X, y
 
 
-def _after_mark(file: IO[bytes]) -> IO[bytes]:
-    if file.read(len(MARK)) != MARK:
-        file.seek(0)
+def refuse_too_wide(columns: int, name: str) -> None:
+    """A ValueError for more columns than are read, or than a fit could hold its vectors for."""
+    if columns > MOST_COLUMNS:
+        raise ValueError(f"{name} has {columns:,} columns, and more than {MOST_COLUMNS:,} are not read")
+    refuse_beyond_memory(8 * VECTORS * columns, f"a fit of the {columns:,} columns of {name}")
+
+
+def _after_mark(file: BufferedReader) -> BufferedReader:
+    if file.peek(len(MARK))[: len(MARK)] == MARK:
+        file.read(len(MARK))
     return file
 
 

@@ -18,12 +18,12 @@ from dualgap.estimators.endings import conclude
 from dualgap.estimators.settings import check_limits, seed_of, solver_of, weights_of
 from dualgap.estimators.streaming import streams
 from dualgap.estimators.warm import previous, unchanged
+from dualgap.linalg.parallel import mapped, working
 from dualgap.losses import Loss
 from dualgap.models.saving import FitFacts, SavesModels
 from dualgap.problem import Problem
 from dualgap.result import Result, Status
 from dualgap.run import solve
-from dualgap.threads import mapped, working
 
 if TYPE_CHECKING:
     from dualgap.estimators.streams import Stream
@@ -148,7 +148,8 @@ class CertifiedModel(CallbackSupport, SavesModels, BaseEstimator):  # type: igno
         """⟨x, w⟩ + b for each row, and for each problem where there are several."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", reset=False)
-        scores: Vector = X @ np.asarray(self.coef_).T + self.intercept_
+        with np.errstate(over="ignore"):  # a score beyond float64's range is infinite, with the right sign
+            scores: Vector = X @ np.asarray(self.coef_).T + self.intercept_
         return scores
 
     def __sklearn_tags__(self) -> Any:

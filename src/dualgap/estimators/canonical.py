@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
 
-from dualgap.intake import as_rows
-from dualgap.rows import Rows
+from dualgap.data.rows import Rows
+from dualgap.data.validation import as_rows
 
 Vector = NDArray[np.float64]
 Keys = NDArray[np.uint64]

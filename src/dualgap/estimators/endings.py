@@ -14,7 +14,7 @@ from dualgap.result import Status
 ADVICE = {
     Status.EPOCHS_EXHAUSTED: "raise max_iter, or tol",
     Status.TIME_EXHAUSTED: "raise max_seconds, or tol",
-    Status.STALLED: "float64 cannot lower the gap any more, so raise tol",
+    Status.STALLED: "float64 cannot prove a smaller gap, so raise tol",
     Status.BROKEN: Status.BROKEN.value,
 }
 

@@ -17,9 +17,9 @@ from dualgap.estimators.canonical import Gathered
 from dualgap.estimators.classifiers import LinearClassifier
 from dualgap.estimators.endings import conclude
 from dualgap.estimators.settings import positive, seed_of
+from dualgap.linalg.parallel import working
 from dualgap.losses import Loss
 from dualgap.paths import Path, solve_path
-from dualgap.threads import working
 
 # Folds where none are asked for, as scikit-learn's; fewer where a class has fewer rows.
 FOLDS = 5

@@ -12,8 +12,8 @@ from dualgap.estimators.callbacks import FitTasks
 from dualgap.estimators.canonical import Gathered
 from dualgap.estimators.endings import conclude
 from dualgap.estimators.settings import name_of, seed_of
+from dualgap.linalg.parallel import working
 from dualgap.models.saving import FitFacts
-from dualgap.threads import working
 
 if TYPE_CHECKING:
     from dualgap.estimators.logistic import LogisticRegression

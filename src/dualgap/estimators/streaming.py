@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dualgap.data.validation import as_rows
 from dualgap.estimators.settings import name_of, solver_of
-from dualgap.intake import as_rows
 from dualgap.problem import Problem
 from dualgap.result import Status
 

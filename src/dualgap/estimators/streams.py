@@ -7,7 +7,7 @@ first 1, 2, 4, … rows. Between two changes of these the steps are the solver's
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dualgap.certificate import Certificate, certify
+from dualgap.data.rows import Rows
 from dualgap.losses import Loss
 from dualgap.problem import Problem
-from dualgap.rows import Rows
 
 Vector = NDArray[np.float64]
 
@@ -37,7 +37,8 @@ def certificate_on(problem: Problem, weights: Vector, intercept: float) -> Batch
     """P at the stream's own w and b on the batch, and the best D known there."""
     known = certify(problem, weights, intercept).certificate
     primal = problem.primal(problem.scores(weights, intercept), weights)
-    return BatchCertificate(primal, known.dual, known.floor, known.alarm, known.reference, problem.rows.count)
+    gap = known.gap + max(primal - known.primal, 0.0) + 2.0 * known.primal_error
+    return BatchCertificate(**asdict(known) | {"primal": primal, "gap": gap}, batch=problem.rows.count)
 
 
 @dataclass

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dualgap.certificate import certify
 from dualgap.estimators.canonical import Gathered
-from dualgap.loop import Examiner
+from dualgap.examiner import Examiner
 from dualgap.problem import Problem
 from dualgap.result import Result, Status
 from dualgap.solvers import Auto, Solver

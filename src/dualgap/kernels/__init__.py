@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 from typing import Any
-
-
-def are_loaded() -> bool:
-    """Whether a kernel was used in this process, so that another one need not wait for the compiler to be loaded."""
-    return f"{__name__}.compile" in sys.modules
 
 
 def __getattr__(name: str) -> Any:

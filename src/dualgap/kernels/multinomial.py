@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from dualgap.data.rows import DenseRows, SparseRows
 from dualgap.kernels.compile import by_class, kernel, specialized
 from dualgap.kernels.rows import prefetch
-from dualgap.rows import DenseRows, SparseRows
 
 AHEAD = 2
 ONE = np.uint64(1)

@@ -7,8 +7,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, register_jitable
 
+from dualgap.data.rows import DenseRows, SparseRows
 from dualgap.kernels.compile import by_class, is_interpreted, specialized
-from dualgap.rows import DenseRows, SparseRows
 
 # Positions are unsigned throughout: Numba's test for negative indices doubles the cost of a sparse row.
 ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)

@@ -11,7 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from dualgap.losses.base import Loss, QuadraticFamily, Vector, positive, refuse_outside, within
+from dualgap.linalg.double_double import two_sum
+from dualgap.losses.base import Loss, QuadraticFamily, RowTerms, Vector, positive, refuse_outside, within
 
 LARGEST_EXPONENT = 700.0
 # The smallest number with all its digits: programs that round smaller ones to zero are common, and a logarithm must not see it.
@@ -24,6 +25,10 @@ class MarginFamily(QuadraticFamily):
     task = "classification"
 
     @property
+    def lower(self) -> float:
+        return 0.0
+
+    @property
     def upper(self) -> float:
         return 1.0
 
@@ -31,37 +36,46 @@ class MarginFamily(QuadraticFamily):
     def lipschitz(self) -> float:
         return self.upper
 
-    def _maximizer(self, slack: Vector) -> Vector:
-        if self.dual_gamma == 0.0:
-            return np.where(slack > 0.0, self.upper, 0.0)
-        return within(slack / self.dual_gamma, 0.0, self.upper)
+    def argument(self, scores: Vector, labels: Vector, low: Vector | None = None) -> Vector:
+        """The slack 1 − m."""
+        if low is None:
+            return 1.0 - labels * scores
+        slack, error = two_sum(1.0, -labels * scores)
+        return np.asarray(slack + (error - labels * low))
 
-    def value(self, scores: Vector, labels: Vector) -> Vector:
-        slack = 1.0 - labels * scores
+    def signed(self, duals: Vector, labels: Vector) -> Vector:
+        return labels * duals
+
+    def _values(self, excess: Vector) -> Vector:
         if self.dual_gamma == 0.0:
-            return self.upper * np.maximum(slack, 0.0, out=slack)
-        a = self._maximizer(slack)
-        return a * slack - (0.5 * self.dual_gamma) * (a * a)
+            return self.upper * np.maximum(excess, 0.0)
+        return super()._values(excess)
+
+    def _maximizer(self, excess: Vector) -> Vector:
+        if self.dual_gamma == 0.0:
+            return np.where(excess > 0.0, self.upper, 0.0)
+        return super()._maximizer(excess)
 
     def dual_candidate(self, scores: Vector, labels: Vector) -> Vector:
         return labels * self._maximizer(1.0 - labels * scores)
 
     def negative_conjugate(self, duals: Vector, labels: Vector) -> Vector:
         a = labels * duals
-        return refuse_outside(a - (0.5 * self.dual_gamma) * (a * a), a, 0.0, self.upper)
+        lines = a - (0.5 * self.dual_gamma) * (a * a) if self.dual_gamma else a.copy()
+        return refuse_outside(lines, a, 0.0, self.upper)
 
     def clip(self, duals: Vector, labels: Vector) -> Vector:
         return labels * within(labels * duals, 0.0, self.upper)
 
-    def curvature(self, scores: Vector, labels: Vector) -> Vector:
+    def second_derivative(self, scores: Vector, labels: Vector) -> Vector:
         if self.dual_gamma == 0.0:
             return np.zeros_like(scores)
         s = (1.0 - labels * scores) / self.dual_gamma
         return np.where((s > 0.0) & (s < self.upper), 1.0 / self.dual_gamma, 0.0)
 
-    def slopes(self, scores: Vector, labels: Vector) -> tuple[Vector, Vector]:
+    def derivatives(self, scores: Vector, labels: Vector) -> tuple[Vector, Vector]:
         if self.dual_gamma == 0.0:
-            return super().slopes(scores, labels)
+            return super().derivatives(scores, labels)
         s = (1.0 - labels * scores) / self.dual_gamma
         a = within(s, 0.0, self.upper)
         return labels * a, ((a > 0.0) & (a < self.upper)) / self.dual_gamma
@@ -144,6 +158,19 @@ class Logistic(Loss):
         m = labels * scores
         return np.log1p(np.exp(-np.abs(m))) - np.minimum(m, 0.0)
 
+    def terms(self, argument: Vector, duals: Vector, labels: Vector, reach: float | Vector) -> RowTerms:
+        # One exponential gives the loss and its derivative.
+        m = labels * argument
+        e = np.exp(-np.abs(m))
+        values = np.log1p(e) - np.minimum(m, 0.0)
+        derivatives = np.where(m > 0.0, e, 1.0)
+        derivatives /= 1.0 + e
+        derivatives -= labels * duals
+        conjugates = self.negative_conjugate(duals, labels)
+        rates = np.abs(derivatives, out=derivatives)
+        rates += self._change(reach)
+        return RowTerms(values, conjugates, self._difference(values, conjugates, duals, argument), rates)
+
     def dual_candidate(self, scores: Vector, labels: Vector) -> Vector:
         return labels * _falling(labels * scores)[0]
 
@@ -162,14 +189,14 @@ class Logistic(Loss):
     def clip(self, duals: Vector, labels: Vector) -> Vector:
         return labels * within(labels * duals, 0.0, 1.0)
 
-    def curvature(self, scores: Vector, labels: Vector) -> Vector:
+    def second_derivative(self, scores: Vector, labels: Vector) -> Vector:
         return _falling(labels * scores)[1]
 
-    def slopes(self, scores: Vector, labels: Vector) -> tuple[Vector, Vector]:
+    def derivatives(self, scores: Vector, labels: Vector) -> tuple[Vector, Vector]:
         a, bends = _falling(labels * scores)
         return labels * a, bends
 
-    def jerk(self, duals: Vector, bends: Vector, labels: Vector) -> Vector:
+    def third_derivative(self, duals: Vector, bends: Vector, labels: Vector) -> Vector:
         return (2.0 * duals - labels) * bends
 
     def ray_limit(self, duals: Vector, labels: Vector) -> float:

@@ -90,6 +90,66 @@ def clipped(duals: Matrix, classes: Classes) -> Matrix:
     return shares
 
 
+class SoftmaxTerms(NamedTuple):
+    """What a certificate sums over rows, at given scores and duals."""
+
+    values: Vector
+    """φ(z)."""
+    entropies: Vector
+    """H(p) = −φ*(−α)."""
+    gaps: Vector
+    """h = φ(z) − H(p) + ⟨α, z⟩ ≥ 0, computed within (k + 32)u·sizes."""
+    sizes: Vector
+    rates: Vector
+    """‖α + φ′(z)‖₁, as computed."""
+    duals: Vector
+    """‖α‖₁."""
+    ranges: Vector
+    """The most by which the own class leads another."""
+
+
+def terms(scores: Matrix, duals: Matrix, classes: Classes) -> SoftmaxTerms:
+    """What a certificate sums over rows, for duals inside their domain; a row's own entry counts as minus the sum of the others."""
+    each = np.arange(classes.size)
+    values, suggested = softmax(scores, classes)
+    parts = entropies(duals, classes)
+    p = np.maximum(-duals, 0.0)
+    p[each, classes] = 0.0
+    missing = p.sum(axis=1)
+    rest = _log_of_rest(missing)
+    differences = scores - scores[each, classes][:, None]
+    entropy = parts.others - (1.0 - missing) * rest
+    crossed = np.einsum("ij,ij->i", p, differences)
+    distances = np.abs(differences)
+    rates = np.abs(duals - suggested).sum(axis=1)
+    sizes = values + entropy + np.einsum("ij,ij->i", p, distances) + missing * (2.0 - rest)
+    sizes += rates * distances.max(axis=1)
+    gaps = np.maximum(values - entropy - crossed, 0.0)
+    return SoftmaxTerms(
+        values,
+        entropy,
+        gaps,
+        sizes,
+        rates,
+        2.0 * missing,
+        np.maximum(-differences.min(axis=1), 0.0),
+    )
+
+
+def keep_inside(duals: Matrix, classes: Classes) -> None:
+    """In place: duals whose domain holds them exactly, as sums of floats, the own entry being minus the sum of the others."""
+    each, rounding = np.arange(classes.size), 4.0 * duals.shape[1] * 2.0**-53
+    p = np.maximum(-duals, 0.0)
+    p[each, classes] = 0.0
+    total = p.sum(axis=1)
+    full = total > 1.0 - rounding
+    if full.any():
+        p[full] *= (1.0 - 2.0 * rounding) / total[full, None]
+        total = p.sum(axis=1)
+    np.negative(p, out=duals)
+    duals[each, classes] = total
+
+
 def bends(duals: Matrix, classes: Classes, moves: Matrix) -> Matrix:
     """(diag(p) − p pᵀ)·v for each row: φ″ applied to a move v of its scores."""
     return bends_of(probabilities(duals, classes), moves)

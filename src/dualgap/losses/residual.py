@@ -11,23 +11,26 @@ from typing import ClassVar
 
 import numpy as np
 
-from dualgap.losses.base import Loss, QuadraticFamily, Vector, is_number, positive, refuse_outside, within
-
-
-def _soft(values: Vector, epsilon: float) -> Vector:
-    """Soft threshold: towards zero by ε, and zero within it."""
-    return values if epsilon == 0.0 else np.sign(values) * np.maximum(np.abs(values) - epsilon, 0.0)
+from dualgap.linalg.double_double import two_sum
+from dualgap.losses.base import (
+    OWN_ROUNDING,
+    REACH_SLACK,
+    Loss,
+    QuadraticFamily,
+    RowTerms,
+    Vector,
+    is_number,
+    positive,
+    refuse_outside,
+    soft,
+    within,
+)
 
 
 class ResidualFamily(QuadraticFamily):
     """φ(z) = max over lower ≤ α ≤ upper of α(y − z) − ε|α| − γα²/2."""
 
     task = "regression"
-
-    @property
-    def tube(self) -> float:
-        """ε: residuals up to here cost nothing."""
-        return 0.0
 
     @property
     def lower(self) -> float:
@@ -41,20 +44,18 @@ class ResidualFamily(QuadraticFamily):
     def lipschitz(self) -> float:
         return max(self.upper, -self.lower)
 
-    def _maximizer(self, excess: Vector) -> Vector:
-        if self.dual_gamma == 0.0:
-            return np.where(excess > 0.0, self.upper, np.where(excess < 0.0, self.lower, 0.0))
-        return within(excess / self.dual_gamma, self.lower, self.upper)
+    def argument(self, scores: Vector, labels: Vector, low: Vector | None = None) -> Vector:
+        """y − z."""
+        if low is None:
+            return labels - scores
+        residuals, error = two_sum(labels, -scores)
+        return np.asarray(residuals + (error - low))
 
-    def value(self, scores: Vector, labels: Vector) -> Vector:
-        excess = _soft(labels - scores, self.tube)
-        if self.dual_gamma == 0.0:
-            return np.maximum(self.upper * excess, self.lower * excess)
-        alpha = self._maximizer(excess)
-        return alpha * excess - (0.5 * self.dual_gamma) * (alpha * alpha)
+    def signed(self, duals: Vector, labels: Vector) -> Vector:
+        return duals
 
     def dual_candidate(self, scores: Vector, labels: Vector) -> Vector:
-        return self._maximizer(_soft(labels - scores, self.tube))
+        return self._maximizer(soft(labels - scores, self.tube))
 
     def negative_conjugate(self, duals: Vector, labels: Vector) -> Vector:
         line = duals * labels
@@ -67,17 +68,17 @@ class ResidualFamily(QuadraticFamily):
     def clip(self, duals: Vector, labels: Vector) -> Vector:
         return within(duals, self.lower, self.upper)
 
-    def curvature(self, scores: Vector, labels: Vector) -> Vector:
+    def second_derivative(self, scores: Vector, labels: Vector) -> Vector:
         if self.dual_gamma == 0.0:
             return np.zeros_like(scores)
         residuals = labels - scores
-        s = _soft(residuals, self.tube) / self.dual_gamma
+        s = soft(residuals, self.tube) / self.dual_gamma
         inside = (s > self.lower) & (s < self.upper) & (np.abs(residuals) >= self.tube)
         return np.where(inside, 1.0 / self.dual_gamma, 0.0)
 
-    def slopes(self, scores: Vector, labels: Vector) -> tuple[Vector, Vector]:
+    def derivatives(self, scores: Vector, labels: Vector) -> tuple[Vector, Vector]:
         if self.dual_gamma == 0.0 or self.tube > 0.0:
-            return super().slopes(scores, labels)
+            return super().derivatives(scores, labels)
         s = (labels - scores) / self.dual_gamma
         alpha = within(s, self.lower, self.upper)
         return alpha, ((alpha > self.lower) & (alpha < self.upper)) / self.dual_gamma
@@ -130,6 +131,16 @@ class Squared(SquaredFamily):
     formula: ClassVar[str] = "r²"
 
     # The family's formulas without the bounds it does not have: a fit is a few passes, so these are seen in its time.
+    def terms(self, argument: Vector, duals: Vector, labels: Vector, reach: float | Vector) -> RowTerms:
+        rates = 2.0 * argument
+        rates -= duals
+        gaps = rates * rates
+        gaps *= 0.25
+        np.abs(rates, out=rates)
+        rates += 2.0 * REACH_SLACK * reach
+        rates += (2.0 * OWN_ROUNDING) * np.abs(argument)
+        return RowTerms(argument * argument, self.negative_conjugate(duals, labels), gaps, rates)
+
     def value(self, scores: Vector, labels: Vector) -> Vector:
         residuals = labels - scores
         residuals *= residuals
@@ -148,7 +159,7 @@ class Squared(SquaredFamily):
     def clip(self, duals: Vector, labels: Vector) -> Vector:
         return np.array(duals)
 
-    def slopes(self, scores: Vector, labels: Vector) -> tuple[Vector, Vector]:
+    def derivatives(self, scores: Vector, labels: Vector) -> tuple[Vector, Vector]:
         return self.dual_candidate(scores, labels), np.full(len(scores), 2.0)
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dualgap.intake import as_rows
-from dualgap.rows import Rows
+from dualgap.data.rows import Rows
+from dualgap.data.validation import as_rows
 
 # Labels are hashed in pieces, so that the text of a long column is never held twice.
 PIECE = 1 << 16

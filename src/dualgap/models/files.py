@@ -19,9 +19,10 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dualgap.files import source, written_whole
 from dualgap.models.parsing import Part, fields_of
 from dualgap.models.record import Model
-from dualgap.models.writing import written_whole
+from dualgap.npy import read_header
 
 FORMAT = 1
 RECORD = "model.json"
@@ -44,9 +45,7 @@ def save(model: Model, path: str | PathLike[str]) -> None:
 
 def load(path: str | PathLike[str]) -> Model:
     """The model in a file; a damaged, foreign or newer file is refused in one sentence."""
-    file = Path(path)
-    if not file.is_file():
-        raise FileNotFoundError(f"there is no file {str(file)!r}" if not file.exists() else f"{str(file)!r} is no file")
+    file = source(Path(path))
     # What the system refuses here is its own affair; an error after this is the content's.
     with file.open("rb") as raw:
         try:
@@ -158,13 +157,7 @@ def _record(data: bytes) -> dict[str, Any]:
 def _array(data: bytes, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """A plain array of the shape the record says; its header must agree before anything is made of its bytes."""
     stream = io.BytesIO(data)
-    readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-    version = np.lib.format.read_magic(stream)
-    if version not in readers:
-        raise ValueError(f"{name}.npy is of an unknown version")
-    told, fortran, kind = readers[version](stream)
-    if kind.hasobject:
-        raise ValueError(f"{name}.npy holds Python objects, which are never loaded")
+    told, fortran, kind = read_header(stream, f"{name}.npy")
     if kind != np.dtype("<f8") or fortran or tuple(told) != shape:
         raise ValueError(f"{name}.npy should hold float64 numbers of shape {shape}, and says {kind} of shape {told}")
     start = stream.tell()

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dualgap.intake import as_rows
+from dualgap.data.rows import Rows
+from dualgap.data.validation import as_rows
 from dualgap.losses import Loss
 from dualgap.models.digests import digest
 from dualgap.models.record import ONE_VS_REST, Model
@@ -17,7 +18,6 @@ from dualgap.multinomial.problem import MultinomialProblem
 from dualgap.multinomial.run import solve_multinomial
 from dualgap.problem import Problem
 from dualgap.result import Result, Status
-from dualgap.rows import Rows
 from dualgap.run import solve
 
 

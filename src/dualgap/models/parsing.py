@@ -16,7 +16,11 @@ from dualgap.models.digests import DataDigest
 from dualgap.result import Status
 
 KINDS_OF_CLASSES: dict[str, type] = {"b": bool, "i": int, "u": int, "f": float, "U": str}
-CERTIFICATE = ("primal", "dual", "floor", "alarm", "reference")
+CERTIFICATE = ("primal", "dual", "gap", "rounding", "primal_error", "dual_error", "reference")
+
+
+class EstimatedCertificate(Certificate):
+    """A certificate of an older file, whose gap is P − D as computed: rounding was estimated then, and not bounded."""
 
 
 def fields_of(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,7 +35,7 @@ def fields_of(record: Mapping[str, Any]) -> dict[str, Any]:
         "classes": None if root.values.get("classes") is None else _classes(root.part("classes")),
         "feature_names": root.texts("feature_names") if root.values.get("feature_names") is not None else None,
         "tol": None if root.values.get("tol") is None else root.number("tol"),
-        "certificates": tuple(Certificate(*(one.number(name) for name in CERTIFICATE)) for one in certificates),
+        "certificates": tuple(_certificate(one) for one in certificates),
         "statuses": tuple(_status(one.of("status", str)) for one in certificates),
         "data": None if root.values.get("data") is None else _digest(root.part("data")),
         "class_factors": None if root.values.get("class_factors") is None else _factors(root.of("class_factors", list)),
@@ -40,6 +44,20 @@ def fields_of(record: Mapping[str, Any]) -> dict[str, Any]:
         "parameters": dict(root.part("parameters").values),
         "versions": {name: root.part("versions").of(name, str) for name in root.part("versions").values},
     }
+
+
+def _certificate(one: Part) -> Certificate:
+    """A certificate whose own numbers do not divide by zero."""
+    if "rounding" in one.values:
+        certificate = Certificate(*(one.number(name) for name in CERTIFICATE))
+    else:
+        primal, dual, alarm, reference = (one.number(name) for name in ("primal", "dual", "alarm", "reference"))
+        certificate = EstimatedCertificate(primal, dual, max(primal - dual, 0.0), 0.0, 0.0, alarm, reference)
+    try:
+        float(certificate.relative_gap)
+    except ArithmeticError:
+        raise ValueError("a certificate has numbers that give no relative gap") from None
+    return certificate
 
 
 @dataclass(frozen=True)

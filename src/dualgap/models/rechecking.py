@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dualgap.certificate import Certificate, certify
-from dualgap.intake import as_rows
+from dualgap.data.rows import Rows
+from dualgap.data.validation import as_rows
 from dualgap.models.digests import digest
+from dualgap.models.parsing import EstimatedCertificate
 from dualgap.multinomial.certificate import certify as certify_softmax
 from dualgap.multinomial.problem import MultinomialProblem
 from dualgap.multinomial.run import solve_multinomial
 from dualgap.problem import Problem
 from dualgap.result import Status
-from dualgap.rows import Rows
 from dualgap.run import solve
 
 if TYPE_CHECKING:
@@ -35,11 +36,23 @@ class Verdict:
     differences: tuple[str, ...]
     notes: tuple[str, ...]
     certificates: tuple[Certificate, ...]
+    undecided: tuple[str, ...] = ()
+    """What could neither be proven nor refuted in the time there was."""
 
     @property
     def holds(self) -> bool:
-        """Whether the claim is true."""
-        return not self.differences
+        """Whether the claim is true, as far as it could be decided."""
+        return not self.differences and not self.undecided
+
+
+@dataclass
+class _Found:
+    """What one claim came to: the certificate as it is, and sentences about what differs from it."""
+
+    certificate: Certificate
+    faults: list[str]
+    notes: list[str]
+    undecided: list[str]
 
 
 class _Claim(NamedTuple):
@@ -77,13 +90,14 @@ def recheck(
     strange = _strange_labels(model, y)
     if strange:
         return Verdict((*differences, strange), tuple(notes), ())
-    certificates = []
+    certificates, undecided = [], []
     for claim in _claims(model, rows, y, sample_weight):
-        found, faults, remarks = _recheck_one(claim, not differences, max_seconds or SECONDS)
-        certificates.append(found)
-        differences += [claim.name + fault for fault in faults]
-        notes += [claim.name + remark for remark in remarks]
-    return Verdict(tuple(differences), tuple(notes), tuple(certificates))
+        found = _recheck_one(claim, not differences, max_seconds or SECONDS)
+        certificates.append(found.certificate)
+        differences += [claim.name + fault for fault in found.faults]
+        notes += [claim.name + note for note in found.notes]
+        undecided += [claim.name + question for question in found.undecided]
+    return Verdict(tuple(differences), tuple(notes), tuple(certificates), tuple(undecided))
 
 
 def _strange_labels(model: Model, y: ArrayLike) -> str | None:
@@ -148,46 +162,59 @@ def _softmax_claim(model: Model, rows: Rows, y: ArrayLike, sample_weight: ArrayL
     )
 
 
-def _recheck_one(claim: _Claim, may_hold: bool, seconds: float) -> tuple[Certificate, list[str], list[str]]:
-    """The certificate as it is, what of the claim differs from it, and how the dual value was settled."""
+def _recheck_one(claim: _Claim, may_hold: bool, seconds: float) -> _Found:
+    """The certificate of one problem as it is, and what of the claim differs from it."""
     problem, said, duals = claim.problem, claim.certificate, claim.duals
     faults: list[str] = []
-    notes: list[str] = []
     if duals is not None and duals.shape[0] != problem.rows.count:
         faults.append(f"the file keeps {duals.shape[0]:,} duals, and the data has {problem.rows.count:,} rows")
         duals = None
+    if np.isnan(said.primal) or np.isnan(said.dual):
+        faults.append("the file claims a value that is not a number")
     judge: Any = certify_softmax if isinstance(problem, MultinomialProblem) else certify
-    judged = judge(problem, claim.weights, claim.intercept, duals).certificate
+    tol = claim.tol if claim.tol is not None and claim.status is Status.CERTIFIED else 0.0
+    judged = judge(problem, claim.weights, claim.intercept, duals, tol=tol, thorough=True).certificate
     # The judge may move a free intercept to its best place; what is claimed is claimed of the one in the file.
     primal = problem.primal(problem.scores(claim.weights) + claim.intercept, claim.weights)
-    dual, rounding = judged.dual, judged.alarm
-    if not abs(primal - said.primal) <= rounding:
+    # Another machine may round differently, by what the bounds allow each of the two.
+    primal_slack, dual_slack = 2.0 * judged.primal_error, 2.0 * (judged.dual_error + judged.rounding)
+    if not abs(primal - said.primal) <= primal_slack:
         faults.append(f"primal: the file says {said.primal:.12g}, and its weights give {primal:.12g}")
-    if not said.dual <= dual + rounding:
+    found = _Found(replace(judged, primal=primal, gap=judged.gap + max(primal - judged.primal, 0.0)), faults, [], [])
+    if isinstance(said, EstimatedCertificate):
+        found.notes.append(
+            "the file is from a version that estimated rounding; its claim is checked as such an estimate"
+        )
+    if not said.dual <= judged.dual + dual_slack:
         if duals is not None:
-            faults.append(f"dual: the file says {said.dual:.12g}, and its duals give {dual:.12g}")
+            faults.append(f"dual: the file says {said.dual:.12g}, and its duals give {judged.dual:.12g}")
         elif not may_hold or faults:
-            notes.append("the dual value was not looked into, because the claim is refuted already")
+            found.notes.append("the dual value was not looked into, because the claim is refuted already")
         else:
-            dual, rounding, fault, note = _settle(claim, dual, rounding, seconds)
-            faults += [fault] if fault else []
-            notes += [note] if note else []
-    found = Certificate(primal, dual, judged.floor, judged.alarm, judged.reference)
-    slack = 2.0 * rounding / max(found.primal, found.reference) if found.reference > 0.0 else 0.0
-    if not faults and not found.relative_gap <= said.relative_gap + slack:
-        faults.append(
-            f"gap: the file says a relative gap of {said.relative_gap:.3g}, and it is {found.relative_gap:.3g}"
+            _settle(claim, found, dual_slack, seconds)
+    if not found.undecided:
+        _compare_gaps(claim, found, primal_slack)
+    return found
+
+
+def _compare_gaps(claim: _Claim, found: _Found, primal_slack: float) -> None:
+    """In place: faults where the gap is larger than the file says, or than the tol that its status speaks of."""
+    certificate, said = found.certificate, claim.certificate
+    slack = 2.0 * (certificate.rounding + primal_slack) / certificate.scale if certificate.reference > 0.0 else 0.0
+    if not found.faults and not certificate.relative_gap <= said.relative_gap + slack:
+        found.faults.append(
+            f"gap: the file says a relative gap of {said.relative_gap:.3g}, and it is {certificate.relative_gap:.3g}"
         )
-    if claim.status is Status.CERTIFIED and claim.tol is not None and not found.relative_gap <= claim.tol + slack:
-        faults.append(
+    is_certified = claim.status is Status.CERTIFIED and claim.tol is not None
+    if is_certified and not certificate.relative_gap <= (claim.tol or 0.0) + slack:
+        found.faults.append(
             f"status: the file says CERTIFIED at tol {claim.tol:g}, and the relative gap that can be shown is "
-            f"{found.relative_gap:.3g}"
+            f"{certificate.relative_gap:.3g}"
         )
-    return found, faults, notes
 
 
-def _settle(claim: _Claim, dual: float, rounding: float, seconds: float) -> tuple[float, float, str, str]:
-    """The best D known after a new solve, its rounding, and in words what refutes the claimed D or how it was proven."""
+def _settle(claim: _Claim, found: _Found, slack: float, seconds: float) -> None:
+    """In place: the best certificate known after a new solve, and what it says about the claimed D."""
     wanted = claim.certificate.dual
     solver: Any = solve_multinomial if isinstance(claim.problem, MultinomialProblem) else solve
     result = solver(
@@ -195,25 +222,26 @@ def _settle(claim: _Claim, dual: float, rounding: float, seconds: float) -> tupl
         tol=0.0,
         max_seconds=seconds,
         start=(claim.weights, claim.intercept, None),
-        callback=lambda record: record.dual >= wanted or record.primal < wanted - rounding,
+        callback=lambda record: record.dual >= wanted or record.primal < wanted - slack,
     )
     if result.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
-    best, rounding = max(dual, result.certificate.dual), rounding + result.certificate.alarm
-    if wanted <= best + rounding:
-        return best, rounding, "", "the file keeps no duals; those of a new solve prove its dual value"
-    if result.certificate.primal < wanted - rounding:
-        return (
-            best,
-            rounding,
+    known, solved = found.certificate, result.certificate
+    slack += solved.dual_error + solved.rounding
+    if solved.dual > known.dual:
+        # P − D of the claimed weights is P − P of the new ones plus the gap of those.
+        gap = max(known.primal - solved.primal + solved.gap, 0.0)
+        rounding = known.primal_error + solved.primal_error + solved.rounding
+        found.certificate = known = replace(known, dual=solved.dual, gap=gap + rounding, rounding=rounding)
+    if wanted <= known.dual + slack:
+        found.notes.append("the file keeps no duals; those of a new solve prove its dual value")
+    elif solved.primal < wanted - slack:
+        found.faults.append(
             f"dual: the file says that no weights give less than {wanted:.12g}, and a new solve found weights that give "
-            f"{result.certificate.primal:.12g}",
-            "",
+            f"{solved.primal:.12g}"
         )
-    return (
-        best,
-        rounding,
-        f"dual: the file says {wanted:.12g} and keeps no duals to show it; a new solve proved {best:.12g} in "
-        f"{seconds:g} s, which neither proves nor refutes it; allow more seconds, or fit again and keep the duals",
-        "",
-    )
+    else:
+        found.undecided.append(
+            f"dual: the file says {wanted:.12g} and keeps no duals to show it; a new solve proved {known.dual:.12g} in "
+            f"{seconds:g} s, which neither proves nor refutes it; allow more seconds, or fit again and keep the duals"
+        )

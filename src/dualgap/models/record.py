@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import dualgap
 from dualgap.certificate import Certificate
-from dualgap.intake import as_rows
+from dualgap.data.validation import as_rows
 from dualgap.losses import LOSSES, Logistic
 from dualgap.losses.chances import chances
 from dualgap.models.digests import DataDigest, digest
@@ -101,7 +101,7 @@ class Model:
             solver=result.solver.name,
             reason=result.reason,
             duals=np.array(result.duals, dtype=np.float64) if duals else None,
-            data=digest(problem.rows, y, problem.sample_weight),
+            data=digest(problem.rows, y, problem.given_weight),
             reading=reading or {},
         )
 

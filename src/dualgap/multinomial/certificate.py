@@ -6,12 +6,24 @@ solver carried or those its scores suggest, scaled along their ray, whichever gi
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap.certificate import ROUNDING, Certificate, Judgement
-from dualgap.losses.multinomial import Entropies, Matrix, Vector, clipped, entropies, probabilities, softmax
+from dualgap.certificate import Certificate, Judgement
+from dualgap.certificate.precise import is_worthwhile
+from dualgap.losses.multinomial import (
+    Entropies,
+    Matrix,
+    Vector,
+    clipped,
+    entropies,
+    keep_inside,
+    probabilities,
+    softmax,
+)
+from dualgap.multinomial.evaluation import Point, evaluate, evaluate_precisely
 from dualgap.multinomial.problem import MultinomialProblem
 
 # Newton steps for the best intercepts; below this decrement one more full step is exact to rounding.
@@ -20,35 +32,40 @@ INTERCEPT_STEPS, LAST_DECREMENT = 60, 1e-12
 RAY_STEPS = 40
 
 
-class _Bound(NamedTuple):
-    """A feasible A, its D, and the size of what was summed for it."""
+class _Candidate(NamedTuple):
+    """A feasible A and what it proves."""
 
-    value: float
-    size: float
     duals: Matrix
+    certificate: Certificate
 
 
+# What leaves float64's range is no proof, and is looked at; NumPy need not warn as well.
+@np.errstate(over="ignore", invalid="ignore")
 def certify(
     problem: MultinomialProblem,
     weights: Matrix,
     intercept: Any = 0.0,
     duals: Matrix | None = None,
     enough: float = 0.0,
+    tol: float = 0.0,
+    thorough: bool = False,
 ) -> Judgement:
     """Judge an answer. The duals of the judgement are feasible, and with free intercepts b is the best for W.
 
-    Once the carried duals show a relative gap of `enough`, no others are looked at.
+    Once the carried duals prove a relative gap of `enough`, no others are looked at. Where the computed gap is within tol and
+    rounding alone spoils the proof, sums are repeated in double-double arithmetic; `thorough` asks for that wherever rounding
+    is the larger part of the gap.
     """
     scores = problem.scores(weights)
     b = np.zeros(problem.class_count)
     if problem.intercept:
         b = best_intercepts(problem, scores, np.broadcast_to(np.asarray(intercept, dtype=np.float64), b.shape))
         scores += b
-    primal, size, most = _primal(problem, scores, weights)
-    best: _Bound | None = None
+    point = Point(problem, weights, b, scores)
+    best: _Candidate | None = None
     for candidate in (duals, None):
         if candidate is None:
-            if best is not None and _certificate(problem, primal, best.value, size + best.size).relative_gap <= enough:
+            if best is not None and best.certificate.relative_gap <= enough:
                 break
             feasible = problem.suggested_duals(scores)
         else:
@@ -56,13 +73,23 @@ def certify(
             for c in problem.chunks():
                 feasible[c] = clipped(candidate[c], problem.labels[c])
         make_feasible(problem, feasible)
-        bound = _best_on_ray(problem, feasible)
-        if best is None or bound.value > best.value:
-            best = bound
+        found = _best_on_ray(point, feasible, tol)
+        if best is None or found.certificate.gap < best.certificate.gap:
+            best = found
     assert best is not None
-    certificate = _certificate(problem, primal, best.value, size + best.size, most)
+    certificate = best.certificate
+    is_rounding = certificate.is_rounding
+    if is_worthwhile(certificate, tol, thorough):
+        better = evaluate_precisely(point, best.duals)
+        if better is not None and better.gap < certificate.gap:
+            certificate = better
+    if not certificate.gap < certificate.primal and not certificate.contradicts_weak_duality:
+        # Zero duals are always feasible and give D = 0, which no worse bound replaces.
+        best.duals[:] = 0.0
+        certificate = replace(evaluate(point, best.duals, np.zeros_like(weights)), dual=0.0, dual_error=0.0)
     given: Any = b
-    return Judgement(certificate, weights, given, best.duals, scores)
+    certificate = replace(certificate, dual=max(certificate.dual, 0.0))
+    return Judgement(certificate, weights, given, best.duals, scores, is_rounding)
 
 
 def best_intercepts(problem: MultinomialProblem, scores: Matrix, start: Vector) -> Vector:
@@ -113,28 +140,6 @@ def _pseudo_solve(hessian: Matrix, right: Vector) -> Vector:
     return np.asarray(solution - solution.mean())
 
 
-def _primal(problem: MultinomialProblem, scores: Matrix, weights: Matrix) -> tuple[float, float, float]:
-    """P, and how far a relative error in the scores, and in the products they are summed from, moves it."""
-    value, moved, longest = 0.0, 0.0, 0.0
-    for c in problem.chunks():
-        labels, share = problem.labels[c], problem.shares[c]
-        values, duals = softmax(scores[c], labels)
-        value += float(share @ values)
-        pulls = np.abs(duals)
-        differences = np.abs(scores[c]) + np.abs(scores[c][np.arange(labels.size), labels])[:, None]
-        moved += float(share @ np.einsum("ij,ij->i", pulls, differences))
-        longest += float(share @ (pulls.sum(axis=1) * np.sqrt(problem.rows.squared_norms[c])))
-    primal = value + problem.penalty(weights)
-    return primal, abs(primal) + moved, longest * float(np.linalg.norm(weights))
-
-
-def _certificate(
-    problem: MultinomialProblem, primal: float, dual: float, size: float, most: float = 0.0
-) -> Certificate:
-    floor = ROUNDING * size
-    return Certificate(primal, dual, floor, floor + ROUNDING * most, 1e-12 * problem.baseline)
-
-
 def make_feasible(problem: MultinomialProblem, duals: Matrix) -> None:
     """In place: empty rows go to their optimum; where Σ s_i A_i must vanish, probability moves between classes until it does.
 
@@ -149,6 +154,7 @@ def make_feasible(problem: MultinomialProblem, duals: Matrix) -> None:
         empty = problem.rows.empty
         # An empty row never moves W, yet its dual must sit at its optimum for the gap to close.
         duals[empty] = softmax(np.zeros((empty.size, k)), problem.labels[empty]).duals
+        _keep_inside(problem, duals)
         return
     lacking = problem.dual_sums(duals)
     held = problem.class_shares - lacking
@@ -157,44 +163,48 @@ def make_feasible(problem: MultinomialProblem, duals: Matrix) -> None:
     wanted = np.maximum(lacking, 0.0)
     total = float(wanted.sum())
     if total == 0.0:
+        _keep_inside(problem, duals)
         return
     for c in problem.chunks():
-        each, labels = np.arange(c.stop - c.start), problem.labels[c]
+        labels = problem.labels[c]
         p = probabilities(duals[c], labels)
         p += (p @ freed)[:, None] * (wanted / total) - p * freed
-        p[each, labels] = 0.0
-        own = p.sum(axis=1)
         duals[c] = -p
-        duals[c][each, labels] = own
+    _keep_inside(problem, duals)
 
 
-def _best_on_ray(problem: MultinomialProblem, duals: Matrix) -> _Bound:
-    """The best D on the ray through feasible duals, which are scaled in place."""
+def _keep_inside(problem: MultinomialProblem, duals: Matrix) -> None:
+    for c in problem.chunks():
+        keep_inside(duals[c], problem.labels[c])
+
+
+def _best_on_ray(point: Point, duals: Matrix, tol: float) -> _Candidate:
+    """The duals that prove the smallest gap on the ray through feasible ones, which may be scaled in place."""
+    problem = point.problem
+    dual_weights = problem.weights_of(duals)
+    here = _Candidate(duals, evaluate(point, duals, dual_weights))
+    if here.certificate.proves(tol):
+        return here
+    factor = _best_factor(problem, duals, 2.0 * problem.penalty(dual_weights))
+    scaled = factor * duals
+    _keep_inside(problem, scaled)
+    there = _Candidate(scaled, evaluate(point, scaled, factor * dual_weights))
+    return there if there.certificate.gap < here.certificate.gap else here
+
+
+def _best_factor(problem: MultinomialProblem, duals: Matrix, quadratic: float) -> float:
+    """About the t that maximizes D(tA), by bisection of its slope; D bounds P* at any t."""
     parts = [entropies(duals[c], problem.labels[c]) for c in problem.chunks()]
     whole = Entropies(np.concatenate([p.missing for p in parts]), np.concatenate([p.others for p in parts]))
-    quadratic = 2.0 * problem.penalty(problem.weights_of(duals))
-
-    def value(t: float) -> float:
-        return float(problem.shares @ whole.at(t)) - 0.5 * t * t * quadratic
-
-    def slope(t: float) -> float:
-        return float(problem.shares @ whole.slope(t)) - t * quadratic
-
     most = float(whole.missing.max())
     if most == 0.0:
-        return _Bound(0.0, 0.0, duals)  # zero duals are always feasible and give D = 0
-    here, factor = value(1.0), 1.0
+        return 1.0
     low, high = 0.0, 1.0 / most
     t = min(1.0, high)
     for _ in range(RAY_STEPS):
-        rising = slope(t)
+        rising = float(problem.shares @ whole.slope(t)) - t * quadratic
         if abs(rising) <= 1e-9 * problem.baseline:
             break
         low, high = (t, high) if rising > 0.0 else (low, t)
         t = 0.5 * (low + high) if low > 0.0 else 0.1 * high
-    better = value(t)
-    if not here >= better - ROUNDING * (abs(here) + quadratic):
-        here, factor = better, t
-        duals *= factor
-    size = float(problem.shares @ np.abs(whole.at(factor))) + factor * factor * quadratic
-    return _Bound(here, size, duals)
+    return t

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 
+from dualgap.linalg import cholesky
+from dualgap.linalg.parallel import checkpoint
 from dualgap.losses.multinomial import Matrix, bends_of, probabilities
 from dualgap.multinomial.problem import MultinomialProblem
 
@@ -33,7 +34,9 @@ def height_of(problem: MultinomialProblem) -> int:
 def _blocks(problem: MultinomialProblem, row_bytes: int) -> Iterator[tuple[slice, Any]]:
     """Blocks of rows that grow to about BLOCK_BYTES when each row becomes `row_bytes`."""
     size = max(1, BLOCK_BYTES * 8 * problem.rows.stored // (max(row_bytes, 1) * problem.rows.count))
-    return problem.rows.blocks(small=True, size=size)
+    for block in problem.rows.blocks(small=True, size=size):
+        checkpoint()
+        yield block
 
 
 def full(problem: MultinomialProblem, duals: Matrix) -> Matrix:
@@ -87,14 +90,12 @@ def preconditioner(problem: MultinomialProblem, duals: Matrix) -> Callable[[Matr
     if problem.rows.dimension > BLOCK_COLUMNS:
         inverse = 1.0 / _diagonal(problem, duals)
         return lambda move: centered(inverse * move)
-    factors = [
-        cho_factor(block, lower=True, overwrite_a=True, check_finite=False) for block in _class_blocks(problem, duals)
-    ]
+    solvers = [cholesky.solver(block) for block in _class_blocks(problem, duals)]
 
     def apply(move: Matrix) -> Matrix:
         out = np.empty_like(move)
-        for a, factor in enumerate(factors):
-            out[:, a] = cho_solve(factor, move[:, a], check_finite=False)
+        for a, solve in enumerate(solvers):
+            out[:, a] = solve(move[:, a])
         return centered(out)
 
     return apply

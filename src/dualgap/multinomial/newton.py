@@ -10,13 +10,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from dualgap.linalg import cholesky
+from dualgap.linalg.root_finding import slope_root
 from dualgap.losses.multinomial import Matrix, Vector, bends, probabilities, softmax
-from dualgap.minimize import slope_root
 from dualgap.multinomial import hessian
 from dualgap.multinomial.problem import MultinomialProblem
 from dualgap.solvers.base import Answer, Random, Solver
-from dualgap.solvers.path import solved
-from dualgap.solvers.reduction import reduced
+from dualgap.solvers.newton.row_space import row_space
 
 # Up to this side the Hessian is built and factored where conjugate gradients need more than so many steps, and up to the
 # smaller one always: the cost grows with the square of the side for every row.
@@ -26,6 +26,8 @@ ALWAYS_FACTORED = 100
 FORCING, TARGET_SHARE, CONJUGATE_STEPS = 0.1, 0.1, 250
 # A step is long enough where the slope of P along it has fallen to this part of what it was.
 SLOPE_LEFT = 0.3
+# A step that raises P by more than this part of it, which rounding may do, is halved, at most so many times; then none is taken.
+PRIMAL_ROUNDING, HALVINGS = 1e-12, 60
 
 
 class State(NamedTuple):
@@ -53,6 +55,7 @@ class MultinomialNewton(Solver):
     name: ClassVar[str] = "newton"
     summary: ClassVar[str] = "second-order steps on P of the softmax model"
     suggests_its_duals: ClassVar[bool] = True
+    keeps_its_state: ClassVar[bool] = True
 
     def prepare(self, problem: Any) -> None:
         """Nothing is compiled: a step is products with the rows."""
@@ -60,17 +63,24 @@ class MultinomialNewton(Solver):
     def batch(self, problem: Any) -> int:
         return int(problem.rows.count)
 
-    def start(self, problem: Any, warm: Answer | None) -> State:
+    def start(self, problem: Any, warm: Answer | None, tol: float = 0.0) -> State:
         inner, back = _reduced(problem)
-        if warm is None:
-            weights, intercept = np.zeros((inner.rows.dimension, problem.class_count)), problem.constant
-        else:
-            weights, intercept = _lowered(problem, back, warm.weights), np.asarray(warm.intercept, dtype=np.float64)
         factored = hessian.height_of(inner) * inner.class_count <= ALWAYS_FACTORED
-        return _at(inner, back, weights, intercept, inner.scores(weights) + intercept, 0.0, factored)
 
-    def aim(self, state: State, tol: float) -> State:
-        return state._replace(tol=tol)
+        def state_at(weights: Matrix, intercept: Vector) -> State:
+            return _at(inner, back, weights, intercept, inner.scores(weights) + intercept, tol, factored)
+
+        if warm is not None:
+            # What all classes have in common only costs penalty, and no Newton step changes it.
+            weights = hessian.centered(_lowered(problem, back, warm.weights))
+            state = state_at(weights, np.asarray(warm.intercept, dtype=np.float64))
+            # From a start that is worse than zero weights steps are more, and may lead nowhere.
+            if state.primal <= problem.baseline:
+                return state
+        return state_at(np.zeros((inner.rows.dimension, problem.class_count)), problem.constant)
+
+    def on_rejected(self, problem: Any, state: State, target: float) -> State:
+        return state._replace(tol=target)
 
     def plan(self, problem: Any, state: State, epoch: int, random: Random) -> range:
         return range(problem.rows.count)
@@ -83,12 +93,16 @@ class MultinomialNewton(Solver):
         shift = direction[d] if inner.intercept else np.zeros(inner.class_count)
         along += shift
         length = _length(inner, state, direction, along)
-        along *= length
-        along += state.scores
-        weights, intercept = state.weights + length * direction[:d], state.intercept + length * shift
-        return _at(inner, state.back, weights, intercept, along, state.tol, factored)
+        for _ in range(HALVINGS):
+            weights, intercept = state.weights + length * direction[:d], state.intercept + length * shift
+            scores = state.scores + length * along
+            following = _at(inner, state.back, weights, intercept, scores, state.tol, factored)
+            if following.primal <= (1.0 + PRIMAL_ROUNDING) * state.primal:
+                return following
+            length *= 0.5
+        return state._replace(factored=factored)
 
-    def believed_gap(self, problem: Any, state: State) -> float | None:
+    def estimated_gap(self, problem: Any, state: State) -> float | None:
         d = state.inner.rows.dimension
         gap = _squared(state.gradient[:d]) / (2.0 * problem.strength) + float(np.abs(state.gradient[d:]).sum())
         return float(gap / max(state.primal, np.finfo(np.float64).tiny))
@@ -110,9 +124,9 @@ def _reduced(problem: MultinomialProblem) -> tuple[MultinomialProblem, Vector | 
     if problem.rows.count * problem.class_count > LARGEST_SIDE:
         return problem, None
     given: Any = problem
-    inner: Any
-    inner, back = reduced(given, is_smooth=True)
-    return inner, back
+    space = row_space(given, needs_eigenvalues=False)
+    inner: Any = space.reduced
+    return inner, space.basis
 
 
 def _restored(problem: MultinomialProblem, back: Vector | None, weights: Matrix) -> Matrix:
@@ -154,7 +168,7 @@ def _direction(problem: MultinomialProblem, state: State) -> tuple[Matrix, bool]
         step = _conjugate_gradients(problem, state, PATIENCE if can_factor else CONJUGATE_STEPS)
         if step is not None:
             return step, False
-    whole = -solved(hessian.full(problem, state.duals), state.gradient.T.ravel())
+    whole = -cholesky.solver(hessian.full(problem, state.duals))(state.gradient.T.ravel())
     return hessian.centered(np.ascontiguousarray(whole.reshape(k, height).T)), True
 
 

@@ -8,17 +8,18 @@ with a free intercept b the duals must also satisfy Σ s_i A_i = 0
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dualgap.intake import as_rows
+from dualgap.data.labels import as_column, check_length, checked_strength, checked_weights, normalized
+from dualgap.data.rows import Rows
+from dualgap.data.validation import as_rows
+from dualgap.lazy import lazy
 from dualgap.losses import multinomial as softmax_loss
 from dualgap.losses.multinomial import Matrix, Vector
-from dualgap.problem import LARGEST_CURVATURE, as_column, check_length, checked_strength, checked_weights
-from dualgap.rows import Rows
+from dualgap.problem import LARGEST_CURVATURE
 
 # A chunk of scores holds about this many values: the temporaries of a formula then stay in the cache.
 CHUNK_VALUES = 1 << 15
@@ -38,7 +39,7 @@ class MultinomialProblem:
         self.strength = checked_strength(strength)
         self.intercept = bool(intercept)
         self.rows: Rows = as_rows(X)
-        self.sample_weight = checked_weights(sample_weight, self.rows.count)
+        self.sample_weight, self.weight_unit = normalized(checked_weights(sample_weight, self.rows.count))
         self.total_weight = float(self.rows.count if self.sample_weight is None else self.sample_weight.sum())
         self.labels, self.classes = _many_classes(y, self.rows.count, self.sample_weight, self.intercept)
         with np.errstate(over="ignore", divide="ignore"):
@@ -59,19 +60,24 @@ class MultinomialProblem:
         """λS, the divisor in W(A)."""
         return self.strength * self.total_weight
 
-    @cached_property
+    @property
+    def given_weight(self) -> Vector | None:
+        """The sample weights as they were given; `sample_weight` has them in units of a power of two."""
+        return None if self.sample_weight is None else self.sample_weight * self.weight_unit
+
+    @lazy
     def shares(self) -> Vector:
         """s_i/S: a common factor of all weights, however large, then changes no number."""
         if self.sample_weight is None:
             return np.full(self.rows.count, 1.0 / self.rows.count)
         return self.sample_weight / self.total_weight
 
-    @cached_property
+    @lazy
     def class_shares(self) -> Vector:
         """(1/S) Σ s_i e_c_i."""
         return np.bincount(self.labels, self.shares, self.class_count).astype(np.float64)
 
-    @cached_property
+    @lazy
     def constant(self) -> Vector:
         """The best intercepts for W = 0; zeros without a free intercept."""
         if not self.intercept:
@@ -79,14 +85,14 @@ class MultinomialProblem:
         logarithms = np.log(self.class_shares)
         return np.asarray(logarithms - logarithms.mean())
 
-    @cached_property
+    @lazy
     def baseline(self) -> float:
         """P(0, b) at the best b: what predicting a constant costs."""
         if not self.intercept:
             return float(np.log(self.class_count))
         return float(-self.class_shares @ np.log(self.class_shares))
 
-    @cached_property
+    @lazy
     def mean_squared_norm(self) -> float:
         """(1/S) Σ s_i ‖x_i‖²."""
         return float(self.shares @ self.rows.squared_norms)
@@ -130,7 +136,10 @@ class MultinomialProblem:
 
     def dual_sums(self, duals: Matrix) -> Vector:
         """(1/S) Σ s_i A_i, which a free intercept wants to be zero."""
-        return np.asarray(self.shares @ duals)
+        total = np.zeros(self.class_count)
+        for c in self.chunks():
+            total += self.shares[c] @ duals[c]
+        return total
 
     def suggested_duals(self, scores: Matrix) -> Matrix:
         """A = e_c − softmax(z): the duals the scores suggest."""

@@ -9,18 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dualgap import starts
 from dualgap.certificate import Certificate, Judgement
-from dualgap.intake import as_rows
+from dualgap.data.validation import as_rows
+from dualgap.examiner import Examiner
 from dualgap.interrupts import Interrupt
-from dualgap.loop import Examiner, Limits, Loop
+from dualgap.limits import Limits
+from dualgap.linalg.parallel import working
+from dualgap.loop import Loop
 from dualgap.losses.multinomial import Matrix, Vector
 from dualgap.multinomial.certificate import certify
 from dualgap.multinomial.choice import chosen_solver
 from dualgap.multinomial.problem import MultinomialProblem
-from dualgap.progress import watch
+from dualgap.progress import asks_to_stop, watch
 from dualgap.result import Status
 from dualgap.solvers.base import Answer, Solver
-from dualgap.threads import working
 from dualgap.trace import Clock, Record, Trace
 
 
@@ -44,9 +47,10 @@ class MultinomialResult:
         """Wᵀx + b for each row of X."""
         rows = as_rows(X).of_width(self.weights.shape[0])
         out = np.empty((rows.count, self.classes.size))
-        for part, block in rows.blocks():
-            out[part] = block @ self.weights
-        return out + self.intercept
+        with np.errstate(over="ignore"):  # a score beyond float64's range is infinite, with the right sign
+            for part, block in rows.blocks():
+                out[part] = block @ self.weights
+            return out + self.intercept
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The likeliest label for each row of X."""
@@ -62,9 +66,9 @@ class _Examiner(Examiner):
     def __init__(self, problem: MultinomialProblem) -> None:
         self.many = problem
 
-    def judge(self, answer: Answer, enough: float, tol: float) -> Judgement:
+    def judge(self, answer: Answer, enough: float, tol: float, thorough: bool = False) -> Judgement:
         weights: Any = answer.weights
-        return certify(self.many, weights, answer.intercept, answer.duals, enough=enough)
+        return certify(self.many, weights, answer.intercept, answer.duals, enough, tol, thorough)
 
     def nothing(self) -> Answer:
         return Answer(np.zeros((self.many.rows.dimension, self.many.class_count)), 0.0, None)
@@ -112,7 +116,7 @@ def solve_multinomial(
 
         def tell(record: Record) -> bool:
             show(record)
-            return callback is not None and callback(record) is True
+            return callback is not None and asks_to_stop(callback(record))
 
         found: Any = loop.run(tell)
     return MultinomialResult(
@@ -132,24 +136,11 @@ def _warm(problem: MultinomialProblem, start: Any) -> Answer | None:
     """A starting point, checked against the problem's shape."""
     if start is None:
         return None
-    is_result = isinstance(start, MultinomialResult)
-    given = (start.weights, start.intercept, start.duals) if is_result else tuple(start)
-    if len(given) != 3:
-        raise ValueError(
-            f"start needs a MultinomialResult or (weights, intercept, duals), got {len(given)} parts; duals may be None"
-        )
+    weights, intercept, duals = starts.parts_of(start, MultinomialResult)
     k = problem.class_count
-    weights = np.array(given[0], dtype=np.float64)
-    intercept = np.zeros(k) if given[1] is None else np.array(given[1], dtype=np.float64)
-    duals = None if given[2] is None else np.array(given[2], dtype=np.float64)
-    for name, values, shape in (
-        ("weights", weights, (problem.rows.dimension, k)),
-        ("intercepts", intercept, (k,)),
-        ("duals", duals, (problem.rows.count, k)),
-    ):
-        if values is not None and (values.shape != shape or not np.isfinite(values).all()):
-            raise ValueError(
-                f"start needs finite {name} of shape {shape}, got shape {values.shape}; start from a fit of data of the same shape"
-            )
-    free: Any = intercept if problem.intercept else np.zeros(k)
-    return Answer(weights, free, duals)
+    free: Any = np.zeros(k) if intercept is None else starts.numbers("intercepts", intercept, (k,))
+    return Answer(
+        starts.numbers("weights", weights, (problem.rows.dimension, k)),
+        free if problem.intercept else np.zeros_like(free),
+        None if duals is None else starts.numbers("duals", duals, (problem.rows.count, k)),
+    )

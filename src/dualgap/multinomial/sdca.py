@@ -35,7 +35,7 @@ class MultinomialSDCA(Solver):
         super().__post_init__()
         self.one_of("sampling", SAMPLINGS)
 
-    def start(self, problem: Any, warm: Answer | None) -> State:
+    def start(self, problem: Any, warm: Answer | None, tol: float = 0.0) -> State:
         k = problem.class_count
         if warm is None:
             # Zero duals are a corner where the entropy is infinitely steep; one step leaves it.

@@ -6,7 +6,6 @@ from dualgap.solvers.asdca import ASDCA
 from dualgap.solvers.auto import Auto
 from dualgap.solvers.base import Answer, Solver
 from dualgap.solvers.box_ascent import BoxAscent
-from dualgap.solvers.compiled_newton import CompiledNewton
 from dualgap.solvers.newton import Newton
 from dualgap.solvers.pegasos import Pegasos
 from dualgap.solvers.projected_ascent import ProjectedAscent
@@ -26,7 +25,6 @@ SOLVERS: dict[str, type[Solver] | type[Auto]] = {
         ProjectedAscent,
         BoxAscent,
         Newton,
-        CompiledNewton,
         Auto,
     )
 }
@@ -39,7 +37,6 @@ __all__ = [
     "Answer",
     "Auto",
     "BoxAscent",
-    "CompiledNewton",
     "Newton",
     "Pegasos",
     "ProjectedAscent",

@@ -87,7 +87,7 @@ class ASDCA(Solver):
     def batch(self, problem: Problem) -> int:
         return min(self.batch_size, problem.rows.count)
 
-    def start(self, problem: Problem, warm: Answer | None) -> State:
+    def start(self, problem: Problem, warm: Answer | None, tol: float = 0.0) -> State:
         duals = warm_duals(problem, warm)
         dual_weights = np.zeros(problem.rows.dimension) if warm is None else problem.weights_of(duals)
         lag = np.zeros(problem.rows.dimension) if warm is None else warm.weights - dual_weights

@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dualgap import kernels
-from dualgap.losses import Squared
 from dualgap.problem import Problem
 from dualgap.solvers.base import Solver
-from dualgap.solvers.compiled_newton import CompiledNewton
 from dualgap.solvers.newton import Newton
 from dualgap.solvers.sdca import SDCA
 
@@ -25,10 +22,6 @@ if TYPE_CHECKING:
 LARGEST_SIDE = 1500
 # With fewer columns a whole Newton run costs less than the epochs it takes to see how dual steps fare.
 FEW_COLUMNS = 24
-# A smooth problem is small, so that a Newton step in one compiled call pays, up to so many columns and values of sparse rows
-# and of dense ones. From so many rows on, and so many a column, steps on a sample of them save more.
-SPARSE_COLUMNS, SPARSE_VALUES, DENSE_COLUMNS, DENSE_VALUES = 128, 1 << 18, 64, 1 << 19
-UNSAMPLED = 10_000
 # With so many dense rows a column, most second-order steps see few of them, and a run costs about 20 epochs. It keeps up to
 # 22 numbers a row: where a row has fewer bytes than this, they would be more than half as large as the data.
 MANY_ROWS, WIDE_ENOUGH = 1000, 400
@@ -64,11 +57,6 @@ class Auto:
         side = min(count, dimension)
         size = f"{count} × {dimension}"
         if not problem.loss.has_kink:
-            if _is_small(problem):
-                return (
-                    CompiledNewton(),
-                    f"compiled_newton: the loss is smooth, and {size} so little that calls cost most",
-                )
             if side <= LARGEST_SIDE:
                 return Newton(), f"newton: the loss is smooth, and a second-order step on {size} costs little"
             if not problem.intercept and _steepness(problem) <= GENTLE:
@@ -88,7 +76,7 @@ class Auto:
             )
         if (largest := _largest_column(problem)) > DOMINANT:
             return Newton(), f"newton: one column holds {largest:.0%} of all squares, which slows dual steps down"
-        affordable = (OF_MATRICES * dimension**2 * count + OF_CALLS) / problem.rows.stored + OF_PASSES
+        affordable = (OF_MATRICES * dimension**2 * count + OF_CALLS) / max(problem.rows.stored, 1) + OF_PASSES
         needed = _epochs_left(records, tol)
         if records and needed > CLEARLY * affordable:
             return Newton(), (
@@ -96,20 +84,6 @@ class Auto:
                 f"and a second-order run costs about {affordable:.0f}"
             )
         return SDCA(shrinking=True), f"sdca: the {size} data is well scaled, and dual steps make quick progress"
-
-
-def _is_small(problem: Problem) -> bool:
-    """Whether a Newton step in one compiled call pays: on dense rows only where kernels are loaded, or that takes longest.
-
-    The steps are the same ones, but the last may be looked at or not: the two answers agree within what tol allows.
-    """
-    rows = problem.rows
-    if rows.dimension > rows.count or isinstance(problem.loss, Squared):
-        return False
-    if rows.is_sparse:
-        return rows.dimension <= SPARSE_COLUMNS and rows.stored <= SPARSE_VALUES
-    fits = rows.dimension <= DENSE_COLUMNS and rows.stored <= DENSE_VALUES
-    return fits and rows.count < max(UNSAMPLED, MANY_ROWS * rows.dimension) and kernels.are_loaded()
 
 
 def _row_bytes(problem: Problem) -> int:

@@ -52,8 +52,8 @@ class Solver(ABC):
     suggests_its_duals: ClassVar[bool] = False
     """Whether its duals are already those its scores suggest, so that the judge need not look for them."""
 
-    twin: ClassVar[str] = ""
-    """Who takes the same steps in another way: no reason to change in the middle of a run."""
+    keeps_its_state: ClassVar[bool] = False
+    """Whether `advance` leaves the old state as it was until it is done, so that it can be stopped in the middle."""
 
     def __post_init__(self) -> None:
         self.one_of("output", OUTPUTS)
@@ -100,9 +100,13 @@ class Solver(ABC):
         """How many rows one update touches."""
         return 1
 
+    def values_a_row(self, problem: Problem) -> float:
+        """About how many numbers `advance` reads for each row of the plan."""
+        return max(problem.rows.stored, 1) / problem.rows.count
+
     @abstractmethod
-    def start(self, problem: Problem, warm: Answer | None) -> Any:
-        """The first state, at zero or at a given answer."""
+    def start(self, problem: Problem, warm: Answer | None, tol: float = 0.0) -> Any:
+        """The first state, at zero or at a given answer; `tol` is the relative gap to reach."""
 
     @abstractmethod
     def plan(self, problem: Problem, state: Any, epoch: int, random: Random) -> Any:
@@ -116,12 +120,12 @@ class Solver(ABC):
         """The state after the last slice of an epoch's plan."""
         return state
 
-    def aim(self, state: Any, tol: float) -> Any:
-        """The state, told which relative gap is wanted; called once, right after `start`."""
+    def on_rejected(self, problem: Problem, state: Any, target: float) -> Any:
+        """The state after a certificate that did not confirm `estimated_gap`: the estimate must reach `target` now."""
         return state
 
-    def believed_gap(self, problem: Problem, state: Any) -> float | None:
-        """The relative gap the solver guesses at no cost after an epoch; it says when the judge is worth asking."""
+    def estimated_gap(self, problem: Problem, state: Any) -> float | None:
+        """The relative gap that the solver estimates at no cost after an epoch; the loop asks the judge once it reaches tol."""
         return None
 
     @abstractmethod
@@ -187,6 +191,11 @@ def warm_duals(problem: Problem, warm: Answer | None) -> Vector:
 def first_intercept(problem: Problem) -> float:
     """Where a free intercept starts: at the best constant for real targets, at 0 for labels, whose scores are near 1."""
     return problem.constant if problem.loss.task == "regression" else 0.0
+
+
+def primal_at_cold_start(problem: Problem) -> float:
+    """P at zero weights and the first intercept."""
+    return problem.baseline if problem.loss.task == "regression" else problem.primal_at_zero
 
 
 def intercept_mobility(problem: Problem) -> float:

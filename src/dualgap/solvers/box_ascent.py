@@ -59,7 +59,10 @@ class BoxAscent(Solver):
             None,
         )
 
-    def start(self, problem: Problem, warm: Answer | None) -> State:
+    def values_a_row(self, problem: Problem) -> float:
+        return problem.rows.count
+
+    def start(self, problem: Problem, warm: Answer | None, tol: float = 0.0) -> State:
         duals = warm_duals(problem, warm)
         return State(problem.rows.gram(), duals, problem.weighted(duals).copy(), np.zeros(1), None)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from dualgap import kernels
 from dualgap.problem import Problem
-from dualgap.solvers.primal import PrimalSolver, Step, default_step, longest
+from dualgap.solvers.primal import PrimalSolver, Step, default_step, first_update, longest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class Pegasos(PrimalSolver):
         unbounded = not np.isfinite(problem.loss.lipschitz)
         late = problem.loss.smoothness * longest(problem) / problem.strength if unbounded else 0.0
         # A first step of 1/λ in b takes long to undo, because nothing shrinks b as it shrinks w.
-        delay = 1.0 / (problem.strength * default_step(problem, longest(problem))) - late
+        delay = first_update(problem, default_step(problem, longest(problem))) - late
         return Step(kernels.primal.INVERSE, 1.0 + late, max(delay, 0.0))
 
     def radius(self, problem: Problem) -> float:

@@ -22,6 +22,7 @@ from dualgap.solvers.base import (
     intercept_mobility,
 )
 
+TINY = float(np.finfo(np.float64).tiny)
 # By the names kernels have for them, which are loaded with the first step.
 SCHEDULES = {"constant": "CONSTANT", "inverse": "INVERSE", "sqrt": "SQUARE_ROOT"}
 
@@ -69,7 +70,7 @@ class PrimalSolver(Solver):
     def batch(self, problem: Problem) -> int:
         return min(self.batch_size, problem.rows.count)
 
-    def start(self, problem: Problem, warm: Answer | None) -> State:
+    def start(self, problem: Problem, warm: Answer | None, tol: float = 0.0) -> State:
         moving = np.zeros(kernels.primal.MOVING)
         moving[kernels.primal.SCALE] = 1.0
         if warm is None:
@@ -129,7 +130,8 @@ def longest(problem: Problem) -> float:
     """max over rows of (n s_i/S)(‖x_i‖² + ρ): how far one row can bend the sampled objective."""
     squares = problem.rows.squared_norms + intercept_mobility(problem)
     if problem.sample_weight is not None:
-        squares = squares * problem.sample_weight * (problem.rows.count / problem.total_weight)
+        with np.errstate(over="ignore"):  # an infinite length makes the step as small as float64 has
+            squares = squares * problem.sample_weight * (problem.rows.count / problem.total_weight)
     return float(squares.max())
 
 
@@ -142,3 +144,8 @@ def default_step(problem: Problem, length: float) -> float:
         scale = problem.baseline / loss.lipschitz or 1.0
         return scale / (loss.lipschitz * length + problem.strength * scale)
     return 1.0 / (loss.smoothness * length + problem.strength)
+
+
+def first_update(problem: Problem, step: float) -> float:
+    """The number of an update at which 1/(λt) is the given step; finite for a step so small that λ·step is no float64."""
+    return 1.0 / max(problem.strength * step, TINY)

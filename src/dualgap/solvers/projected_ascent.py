@@ -56,7 +56,7 @@ class ProjectedAscent(Solver):
     def batch(self, problem: Problem) -> int:
         return problem.rows.count
 
-    def start(self, problem: Problem, warm: Answer | None) -> State:
+    def start(self, problem: Problem, warm: Answer | None, tol: float = 0.0) -> State:
         duals = warm_duals(problem, warm)
         weights = np.zeros(problem.rows.dimension) if warm is None else problem.weights_of(duals)
         if self.step is None:

@@ -22,7 +22,7 @@ from dualgap.solvers.base import (
     no_rows,
     warm_duals,
 )
-from dualgap.solvers.shrinking import Passes, Visits, begin_passes, estimated_gap, make_visits, plan_visits
+from dualgap.solvers.shrinking import Passes, Visits, begin_passes, make_visits, plan_visits, relative_gap
 
 
 class State(NamedTuple):
@@ -64,10 +64,11 @@ class SDCA(Solver):
         if not isinstance(self.shrinking, bool):
             raise ValueError(f"sdca needs shrinking to be true or false, got {self.shrinking!r}")
 
-    def start(self, problem: Problem, warm: Answer | None) -> State:
+    def start(self, problem: Problem, warm: Answer | None, tol: float = 0.0) -> State:
         duals = warm_duals(problem, warm)
         weights = np.zeros(problem.rows.dimension) if warm is None else problem.weights_of(duals)
         moving = np.zeros(kernels.shrinking.PLACES)
+        moving[kernels.shrinking.TOL] = tol
         if problem.intercept:
             moving[kernels.sdca.INTERCEPT] = first_intercept(problem) if warm is None else warm.intercept
         shrinks = self.shrinking and self.output == "last" and self.sampling != "random"
@@ -113,12 +114,12 @@ class SDCA(Solver):
             state.moving[kernels.sdca.INTERCEPT] += residue * intercept_mobility(problem) / problem.lambda_n
         return state._replace(first_epoch_open=False)
 
-    def aim(self, state: State, tol: float) -> State:
-        state.moving[kernels.shrinking.TOL] = tol
+    def on_rejected(self, problem: Problem, state: State, target: float) -> State:
+        state.moving[kernels.shrinking.TOL] = target
         return state
 
-    def believed_gap(self, problem: Problem, state: State) -> float | None:
-        return None if state.passes is None else estimated_gap(problem, state.passes)
+    def estimated_gap(self, problem: Problem, state: State) -> float | None:
+        return None if state.passes is None else relative_gap(problem, state.passes)
 
     def answer(self, problem: Problem, state: State) -> Answer:
         weights, intercept = state.weights, float(state.moving[kernels.sdca.INTERCEPT])

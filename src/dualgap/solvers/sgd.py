@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from dualgap import kernels
 from dualgap.problem import Problem
-from dualgap.solvers.primal import SCHEDULES, PrimalSolver, Step, default_step, longest
+from dualgap.solvers.primal import SCHEDULES, PrimalSolver, Step, default_step, first_update, longest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,5 +28,5 @@ class SGD(PrimalSolver):
     def step_for(self, problem: Problem) -> Step:
         step = default_step(problem, longest(problem)) if self.step is None else float(self.step)
         if self.schedule == "inverse":
-            return Step(kernels.primal.INVERSE, 1.0 / (problem.strength * step))
+            return Step(kernels.primal.INVERSE, first_update(problem, step))
         return Step(getattr(kernels.primal, SCHEDULES[self.schedule]), step)

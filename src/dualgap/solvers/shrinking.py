@@ -87,7 +87,8 @@ def plan_visits(problem: Problem, passes: Passes, random: Random) -> Visits:
         moving[kernels.shrinking.TARGET] = 0.5 * moving[kernels.shrinking.ESTIMATE]
     if problem.intercept:
         moving[kernels.shrinking.RESIDUE] = problem.weighted(passes.duals).sum()
-    return Visits(max(count, count * PLAN_VALUES // max(problem.rows.stored, 1)))
+    # An empty row is visited too, so it counts as one value.
+    return Visits(max(count, count * PLAN_VALUES // max(problem.rows.stored, count)))
 
 
 def make_visits(problem: Problem, loss: Any, reshuffled: bool, visits: Visits, passes: Passes) -> None:
@@ -109,7 +110,7 @@ def make_visits(problem: Problem, loss: Any, reshuffled: bool, visits: Visits, p
     )
 
 
-def estimated_gap(problem: Problem, passes: Passes) -> float:
+def relative_gap(problem: Problem, passes: Passes) -> float:
     """The relative gap as the last pass suggests."""
     primal = float(passes.moving[kernels.shrinking.PRIMAL])
     if passes.counts[kernels.shrinking.PASS] == 0 or not primal > 0.0:

@@ -50,7 +50,7 @@ class Subgradient(Solver):
     def batch(self, problem: Problem) -> int:
         return problem.rows.count
 
-    def start(self, problem: Problem, warm: Answer | None) -> State:
+    def start(self, problem: Problem, warm: Answer | None, tol: float = 0.0) -> State:
         if warm is None:
             return State(
                 np.zeros(problem.rows.dimension),

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
+import reprlib
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dualgap.files import source, write_text
+
 FILE = "race.toml"
+LARGEST = 1 << 20  # bytes; a file of options has some hundred
+
+# In a line, outside of quotes; options have no dotted keys, and a list of numbers has fewer.
+MOST_DOTS = 1000
+QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'')
 
 # What each option takes; a value where a list is possible may stand alone.
 OPTIONS: dict[str, str] = {
@@ -48,11 +57,15 @@ NEEDED = {
 
 def read(path: Path) -> dict[str, Any]:
     """The options in a file, with `-` and `_` as the same; what is unknown or of another type is refused."""
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file {str(path)!r}")
+    if source(path).stat().st_size > LARGEST:
+        raise ValueError(f"{str(path)!r} has more than the {LARGEST:,} bytes of any list of options; name another file")
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        text = path.read_text(encoding="utf-8")
+        _refuse_deep_keys(text)
+        content = tomllib.loads(text)
+    except RecursionError:
+        raise ValueError(f"{str(path)!r} is not TOML that can be read: it is nested too deeply") from None
+    except ValueError as error:  # of TOML, of UTF-8, or of a number with thousands of digits
         raise ValueError(f"{str(path)!r} is not TOML: {' '.join(str(error).split())}") from None
     found: dict[str, Any] = {}
     for written, value in content.items():
@@ -65,15 +78,22 @@ def read(path: Path) -> dict[str, Any]:
             raise ValueError(f"{str(path)!r}: the option {name!r} stands twice, with - and with _; write it once")
         try:
             found[name] = _converted(OPTIONS[name], value)
-        except ValueError:
-            raise ValueError(f"{str(path)!r}: {written} needs {NEEDED[OPTIONS[name]]}, got {value!r}") from None
+        except (ValueError, OverflowError):
+            got = reprlib.repr(value)
+            raise ValueError(f"{str(path)!r}: {written} needs {NEEDED[OPTIONS[name]]}, got {got}") from None
     return found
+
+
+def _refuse_deep_keys(text: str) -> None:
+    """Keys such as a.b.c: Python's reader keeps every part of a key with all parts before it, the square of its length."""
+    if any(line.count(".") > MOST_DOTS for line in QUOTED.sub("", text).splitlines()):
+        raise RecursionError
 
 
 def write(path: Path, options: Mapping[str, Any]) -> None:
     """The options that have a value, in the order of the table."""
     lines = [f"{name} = {_toml(options[name])}\n" for name in OPTIONS if options.get(name) not in (None, (), [])]
-    path.write_text("".join(lines), encoding="utf-8", newline="\n")
+    write_text(path, "".join(lines))
 
 
 def _converted(kind: str, value: Any) -> Any:

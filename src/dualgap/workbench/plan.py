@@ -27,6 +27,12 @@ DEFAULT_SOLVERS = (
 )
 
 
+# A race of more runs than this does not end, and the list of them alone would fill the memory.
+MOST_RUNS = 1_000_000
+# scikit-learn splits data by a seed of 32 bits.
+LARGEST_SEED = 2**32 - 1
+
+
 @dataclass(frozen=True)
 class Run:
     """One solver, once, on one problem: everything that decides the numbers of the run."""
@@ -109,8 +115,11 @@ class Plan:
             raise ValueError(f"the test share must be at least 0 and below 1, got {self.test_size}")
         if self.repeats < 1:
             raise ValueError(f"a race needs at least one repeat, got {self.repeats}")
-        if self.seed < 0:
-            raise ValueError(f"a seed must be at least 0, got {self.seed}")
+        if not 0 <= self.seed <= LARGEST_SEED:
+            raise ValueError(f"a seed must be at least 0 and at most {LARGEST_SEED}, got {self.seed}")
+        runs = len(self.data) * len(self.strengths) * (len(self.solvers) + len(self.rivals)) * self.repeats
+        if runs > MOST_RUNS:
+            raise ValueError(f"a race has at most {MOST_RUNS:,} runs, got {runs:,}; choose fewer repeats")
         for text in self.strengths:
             strength_of(text, rows=1)
         # What is asked for twice is run once, whatever its spelling: no two runs of a race have the same id.

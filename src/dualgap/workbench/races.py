@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from dualgap import spec
 from dualgap.datasets import title
+from dualgap.files import destination
 from dualgap.losses import LOSSES
 from dualgap.solvers import SOLVERS
 from dualgap.trace import Record
 from dualgap.workbench import arrays, figures, plots, runner, store, summary
+from dualgap.workbench.checking import is_number
 from dualgap.workbench.leaderboard import Leaderboard, leaderboard
 from dualgap.workbench.plan import DEFAULT_EPOCHS, DEFAULT_SECONDS, DEFAULT_SOLVERS, Plan, Run
 from dualgap.workbench.rivals import installed
@@ -196,6 +198,7 @@ class Race:
         if not self.runs:
             raise ValueError("no run was finished, so there is nothing to save")
         file.parent.mkdir(parents=True, exist_ok=True)
+        file = destination(file)
         with tempfile.TemporaryDirectory(prefix=".race-", dir=file.parent) as folder:
             whole = Path(folder) / store.FILE
             for finished in self.runs:
@@ -213,7 +216,7 @@ class Race:
         """Write the report: one HTML page that opens offline."""
         from dualgap.workbench.report import write_page
 
-        if Path(path).exists():
+        if destination(Path(path)).exists():
             raise ValueError(f"{str(path)!r} exists already, and nothing is overwritten; choose another name")
         with tempfile.TemporaryDirectory() as folder:
             return write_page([self.save(folder)], Path(path), arrays.command_of(self.runs))
@@ -256,7 +259,8 @@ class Race:
 
 
 def _verdict(heat: Sequence[store.FinishedRun]) -> str:
-    return summary.verdict(heat, float(heat[0].settings.get("tol") or 0.0) if heat else 0.0)
+    tol = heat[0].settings.get("tol") if heat else None
+    return summary.verdict(heat, float(tol) if tol is not None and is_number(tol) else 0.0)
 
 
 def _paragraph(text: str) -> str:

@@ -6,11 +6,14 @@ import json
 import logging
 import math
 import os
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import IO, Any
+
+from dualgap.files import destination, parsed_json, written_whole
+from dualgap.workbench.checking import strange_field
+from dualgap.workbench.unpacking import content_of
 
 FORMAT = 1
 FILE = "results.jsonl"
@@ -45,15 +48,6 @@ class FinishedRun:
 
 KNOWN = tuple(one.name for one in fields(FinishedRun))
 REQUIRED = tuple(one.name for one in fields(FinishedRun) if one.default is MISSING and one.default_factory is MISSING)
-KINDS: dict[str, type] = {
-    "run": str,
-    "settings": dict,
-    "data": dict,
-    "status": str,
-    "certificate": dict,
-    "records": dict,
-    "machine": dict,
-}
 
 
 def new_folder(parent: Path, stem: str = "dualgap-race") -> Path:
@@ -91,7 +85,7 @@ def claim_folder(folder: Path) -> Path:
 def append(path: Path, finished: FinishedRun) -> None:
     """Add one line, and come back only when the disk has it; a torn line left by a crash is cut off first."""
     line = json.dumps({"format": FORMAT} | _plain(finished.__dict__), allow_nan=False, ensure_ascii=False)
-    with path.open("a+b") as file:
+    with destination(path).open("a+b") as file:
         _mend(file, path)
         file.write(line.encode() + b"\n")
         file.flush()
@@ -100,7 +94,7 @@ def append(path: Path, finished: FinishedRun) -> None:
 
 def resume(path: Path) -> list[FinishedRun]:
     """The runs a race has finished so far, none where it never wrote one; a torn last line is cut off the file."""
-    if not path.exists() or path.stat().st_size == 0:
+    if not path.exists() or destination(path).stat().st_size == 0:
         return []
     with path.open("r+b") as file:
         _mend(file, path)
@@ -111,13 +105,11 @@ def resume(path: Path) -> list[FinishedRun]:
 
 def read(path: Path) -> list[FinishedRun]:
     """All finished runs of a results file, plain or .gz; a torn last line is dropped and said in the log."""
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file {str(path)!r}")
     lines, whole = _lines(path)
     finished: list[FinishedRun] = []
     for number, line in enumerate(lines, start=1):
         try:
-            content = json.loads(line)
+            content = parsed_json(line)
         except ValueError:
             if number == len(lines) and not whole:
                 log.warning("the last line of %s is torn and was dropped", path)
@@ -133,25 +125,12 @@ def read(path: Path) -> list[FinishedRun]:
 
 def _lines(path: Path) -> tuple[list[bytes], bool]:
     """The lines that are not blank, and whether the file ends as it should: with the end of a line."""
-    content = path.read_bytes()
-    if path.suffix == ".gz":
-        try:
-            content, complete = _unpacked(content)
-        except zlib.error as error:
-            raise ValueError(f"{str(path)!r} is not a gzip file, or a damaged one: {error}") from None
-        if not complete:
-            log.warning("%s is cut short; the runs before the cut were read", path)
-    return [line for line in content.split(b"\n") if line.strip()], content.endswith(b"\n")
-
-
-def _unpacked(packed: bytes) -> tuple[bytes, bool]:
-    """The content of a gzip file, as far as it goes, and whether it was whole: of one cut short, what is before the cut."""
-    content, complete = b"", True
-    while packed:
-        member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-        content += member.decompress(packed)
-        packed, complete = member.unused_data, member.eof
-    return content, complete
+    content = content_of(path)
+    if content.damage:
+        raise ValueError(f"{str(path)!r} is not a gzip file, or a damaged one: {content.damage}")
+    if content.cut:
+        log.warning("%s is cut short; the runs before the cut were read", path)
+    return [line for line in content.text.split(b"\n") if line.strip()], content.text.endswith(b"\n")
 
 
 def _finished(content: Any, path: Path, number: int) -> FinishedRun:
@@ -163,18 +142,9 @@ def _finished(content: Any, path: Path, number: int) -> FinishedRun:
     lacking = [name for name in REQUIRED if name not in content]
     if lacking:
         raise ValueError(f"{where} is not a run of dualgap, or not a whole one: it lacks {', '.join(lacking)}")
-    wrong = [name for name, kind in KINDS.items() if not isinstance(content.get(name, kind()), kind)]
-    if not wrong and not isinstance(content["settings"].get("solver"), str):
-        wrong = ["settings"]
-    lengths = (
-        [len(column) if isinstance(column, list) else -1 for column in dict(content["records"] or {}).values()]
-        if not wrong
-        else []
-    )
-    if wrong or len(set(lengths)) > 1 or -1 in lengths:
-        raise ValueError(
-            f"{where} holds something else than dualgap writes in {(wrong or ['records'])[0]}; it was edited"
-        )
+    strange = strange_field(content)
+    if strange is not None:
+        raise ValueError(f"{where} holds something else than dualgap writes in {strange}; it was edited")
     # A later version may add fields without making the file unreadable for this one.
     return FinishedRun(**{name: value for name, value in content.items() if name in KNOWN})
 
@@ -199,7 +169,7 @@ def _mend(file: IO[bytes], path: Path) -> None:
 
 def _is_whole(line: bytes) -> bool:
     try:
-        json.loads(line)
+        parsed_json(line)
     except ValueError:
         return False
     return True
@@ -236,16 +206,12 @@ def check_parquet() -> None:
         raise ImportError("parquet files need pandas and pyarrow; python -m pip install 'dualgap[io]'") from None
 
 
-def write_parquet(path: Path, runs: Iterable[FinishedRun]) -> None:
-    """The records of all runs as one parquet table, written under a temporary name and then moved into place."""
+def write_parquet(path: Path, runs: Iterable[FinishedRun], overwrite: bool = False) -> None:
+    """The records of all runs as one parquet table, written whole or not at all."""
     check_parquet()
     import pandas
 
-    if path.exists():
+    if destination(path).exists() and not overwrite:
         raise ValueError(f"{str(path)!r} exists already, and nothing is overwritten")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        pandas.DataFrame(list(rows_of(runs))).to_parquet(temporary)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with written_whole(path) as file:
+        pandas.DataFrame(list(rows_of(runs))).to_parquet(file)

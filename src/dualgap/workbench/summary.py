@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dualgap.workbench.checking import is_number
 from dualgap.workbench.store import FinishedRun
 
 GAPS = (1e-2, 1e-3, 1e-6)
@@ -108,7 +109,7 @@ def column(finished: FinishedRun, name: str) -> Numbers:
         return np.empty(0)
     try:
         numbers = np.array(values, dtype=float)  # None becomes nan
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         numbers = np.empty((0, 0))
     return numbers if numbers.ndim == 1 else np.array([_number(value) for value in values], dtype=float)
 
@@ -349,7 +350,7 @@ def styles(solvers: Iterable[str]) -> dict[str, tuple[str, str, str]]:
 
 
 def _number(value: Any) -> float:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else math.nan
+    return float(value) if is_number(value) else math.nan
 
 
 def _or_infinite(value: float | None) -> float:

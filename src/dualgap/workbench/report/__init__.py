@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from dualgap.files import write_text
 from dualgap.workbench.report.content import content
 from dualgap.workbench.report.reading import read_all
 from dualgap.workbench.report.rendering import render
@@ -31,11 +31,5 @@ def write_page(paths: Sequence[Path], output: Path, command: str | None = None) 
     runs, notes = read_all(paths)
     for note in notes:
         log.warning("%s", note)
-    text = page(runs, notes, command)
-    temporary = output.with_name(f".{output.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
-        temporary.replace(output)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_text(output, page(runs, notes, command))
     return output

@@ -73,13 +73,6 @@ CARDS = {
         "Very small gaps in a handful of steps where the columns are few.",
         "Keerthi & DeCoste, A modified finite Newton method for fast solution of large scale linear SVMs, JMLR 2005",
     ),
-    "compiled_newton": Card(
-        "Newton's method, a step in one compiled call",
-        "w ← w − η (H⁻¹ ∇P(w) + its correction by φ‴),  H = λI + (1/S) Σ sᵢ φᵢ″ xᵢxᵢᵀ",
-        "A smooth loss and at most 256 columns; zeros of dense data are left out where most values are.",
-        "Fits of a millisecond, where calls from Python would cost more than the arithmetic.",
-        "Traub, Iterative methods for the solution of equations, Prentice-Hall 1964",
-    ),
 }
 
 RIVAL = Card(

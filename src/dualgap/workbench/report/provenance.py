@@ -18,7 +18,8 @@ def facts(runs: Sequence[FinishedRun]) -> list[tuple[str, list[str]]]:
     machines = _different(", ".join(_machine(name, value) for name, value in run.machine.items()) for run in runs)
     versions = _different(" · ".join(f"{name} {value}" for name, value in run.versions.items()) for run in runs)
     started = sorted(str(run.started) for run in runs if run.started)
-    times = [started[0]] if started[:1] == started[-1:] else [f"{started[0]} to {started[-1]}"] if started else []
+    first, last = started[:1], started[-1:]
+    times = first if first == last else [f"{first[0]} to {last[0]}"]
     sources = _different(str(run.data.get("source", "")) for run in runs)
     listed = [
         ("Runs", [f"{len(runs):,} finished"]),

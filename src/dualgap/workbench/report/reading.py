@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import math
-import zlib
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from dualgap.files import parsed_json
+from dualgap.workbench.checking import is_number
 from dualgap.workbench.store import FORMAT, FinishedRun
+from dualgap.workbench.unpacking import content_of
 
 FIELDS = {field.name for field in fields(FinishedRun)}
 # A run that lacks one of the first is not a run; a run that lacks one of the others still says something.
@@ -41,8 +41,6 @@ def read_all(paths: Sequence[Path]) -> tuple[list[FinishedRun], list[str]]:
 
 
 def _read(path: Path, notes: list[str]) -> list[FinishedRun]:
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file {str(path)!r}")
     text = _text(path, notes)
     lines = text.split(b"\n")
     torn = bool(lines[-1].strip())
@@ -52,8 +50,8 @@ def _read(path: Path, notes: list[str]) -> list[FinishedRun]:
             continue
         where = f"line {number} of {path.name}"
         try:
-            parsed = json.loads(line)
-        except (ValueError, RecursionError):
+            parsed = parsed_json(line)
+        except ValueError:
             last = torn and number == len(lines)
             notes.append(f"{where} is {'torn' if last else 'not JSON'} and was left out")
             continue
@@ -67,23 +65,14 @@ def _read(path: Path, notes: list[str]) -> list[FinishedRun]:
 
 def _text(path: Path, notes: list[str]) -> bytes:
     """The bytes of a file, unpacked where it is a .gz; of an archive cut short or damaged, what stands before that."""
-    packed = path.read_bytes()
-    if path.suffix != ".gz":
-        return packed
-    text = b""
-    while packed:
-        member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-        try:
-            text += member.decompress(packed)
-        except zlib.error as error:
-            if not text:
-                raise ValueError(f"{str(path)!r} is not a gzip file: {error}") from None
-            notes.append(f"the archive {path.name} is damaged; what stands before the damage is shown")
-            break
-        if not member.eof:
-            notes.append(f"the archive {path.name} is cut short; what stands before the cut is shown")
-        packed = member.unused_data
-    return text
+    content = content_of(path)
+    if content.damage and not content.text:
+        raise ValueError(f"{str(path)!r} is not a gzip file: {content.damage}")
+    if content.damage:
+        notes.append(f"the archive {path.name} is damaged; what stands before the damage is shown")
+    if content.cut:
+        notes.append(f"the archive {path.name} is cut short; what stands before the cut is shown")
+    return content.text
 
 
 def _finished(parsed: Any, where: str, notes: list[str]) -> FinishedRun | None:
@@ -96,7 +85,7 @@ def _finished(parsed: Any, where: str, notes: list[str]) -> FinishedRun | None:
         if not isinstance(parsed.get(name), kind) or isinstance(parsed[name], bool):
             notes.append(f"{where} has no proper {name!r}, and the run was left out")
             return None
-    if not math.isfinite(parsed["strength"]):
+    if not is_number(parsed["strength"]):
         notes.append(f"{where} has no finite strength, and the run was left out")
         return None
     lacking = [name for name, empty in EMPTY.items() if not isinstance(parsed.get(name), type(empty))]

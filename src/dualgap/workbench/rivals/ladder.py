@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap.certificate import Certificate, Judgement, certify
-from dualgap.loop import Examiner
+from dualgap.examiner import Examiner
 from dualgap.problem import Problem
 from dualgap.result import Status
 from dualgap.trace import Clock, Record, Trace

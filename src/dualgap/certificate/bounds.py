@@ -1,0 +1,142 @@
+"""Bounds on the rounding errors of a certificate; docs/certificate.md proves each of them.
+
+u = 2⁻⁵³ is the unit roundoff and γ_k = ku/(1 − ku): a sum of products in which each product passes through k operations
+errs by at most γ_k of the sum of the absolute products, in any order, with or without fused operations. exp and log1p are
+assumed to err by at most 4 units in the last place. ⟨·⟩ is the mean (1/S) Σ s_i · over the rows.
+
+gap = ⟨h⟩ + (λ/2)‖w − w(α)‖², h = φ(z) + φ*(−α) + αz ≥ 0 for each row, so that an upper bound is a sum of upper bounds
+"""
+
+from __future__ import annotations
+
+from math import isfinite, sqrt
+from typing import NamedTuple
+
+from dualgap.certificate.verdict import Certificate
+from dualgap.linalg.double_double import UNIT
+
+# The smallest normal number: far more than a product or a mean of them loses where they underflow.
+UNDERFLOW = 2.0**-1022
+# Operations inside a loss: `Loss.terms` promises its values within this many u.
+LOSS_OPERATIONS = 32
+# The bounds themselves are computed with some dozens of operations; this factor is far more than those can lose.
+SLACK = 1.0 + 2.0**-45
+
+
+def gamma(operations: float) -> float:
+    """γ_k; infinite where k operations can lose every digit."""
+    lost = operations * UNIT
+    return lost / (1.0 - lost) if lost < 0.5 else float("inf")
+
+
+def norm_bound(squared: float, count: float) -> float:
+    """An upper bound on a norm from its computed square, a sum of `count` squares that may have underflowed."""
+    return sqrt(squared * (1.0 + gamma(count + 2)) + count * UNDERFLOW) * SLACK
+
+
+class RowSums(NamedTuple):
+    """Means over the rows of what the loss says about them, as computed."""
+
+    values: float
+    """⟨φ⟩."""
+    conjugates: float
+    """⟨−φ*(−α)⟩."""
+    conjugate_sizes: float
+    """⟨|φ*(−α)|⟩."""
+    gaps: float
+    """⟨h⟩."""
+    score_cost: float
+    """⟨e·rate⟩ or a bound on it: what score errors e add to ⟨h⟩."""
+    rate: float
+    """√⟨rate²⟩."""
+    dual: float
+    """√⟨α²⟩; with several classes √⟨‖A_i‖₁²⟩."""
+    argument: float
+    """√⟨t²⟩ of the loss's argument t."""
+    repair: float
+    """What exactly feasible duals cost ⟨h⟩, for each part of the given ones that has to move."""
+    repair_norm: float
+    """How far they move, as a root mean square over the rows, for each such part."""
+
+
+class Precision(NamedTuple):
+    """How exactly the parts of a certificate were computed."""
+
+    scores: float
+    """√⟨e²⟩ of the score errors e."""
+    dual_weights: float
+    """The most by which the computed w(α) can be off, in norm."""
+    sums: int
+    """Operations that a row's term passes through in a mean."""
+    dual_sum: float
+    """ε: the part of the duals that has to move for Σ s_iα_i to be exactly zero; 0 without a free intercept."""
+
+
+class Model(NamedTuple):
+    """What the bounds need to know of the problem, and of the weights that are judged."""
+
+    strength: float
+    row_norm: float
+    """√⟨‖x‖²⟩."""
+    label: float
+    """√⟨y²⟩."""
+    reference: float
+    has_product_form: bool
+    argument_scale: float
+    columns: int
+    intercept: float
+    """|b|; with several classes the largest."""
+
+
+def certificate(
+    model: Model, sums: RowSums, precision: Precision, penalty: float, dual_penalty: float, distance: float
+) -> Certificate:
+    """The certificate of computed sums: `penalty` is g(w), `dual_penalty` g(w(α)), `distance` ‖w − w(α)‖, all as computed."""
+    summed = gamma(precision.sums + 2)
+    loss_rounding = LOSS_OPERATIONS * UNIT
+    rate = sums.rate + loss_rounding * (sums.rate + sums.dual)
+    fenchel = sums.gaps * (1.0 + summed + loss_rounding) + sums.score_cost
+    fenchel += loss_rounding * (sums.dual * precision.scores + rate * (sums.argument + model.argument_scale))
+    if not model.has_product_form:
+        # |αz| ≤ h + φ + |φ*|.
+        fenchel += loss_rounding * (2.0 * (sums.values + sums.conjugate_sizes) + sums.gaps)
+    moved = distance * (1.0 + gamma(model.columns + 4)) + precision.dual_weights
+    # Exactly feasible duals are (1 − ε)α for the sign that is too heavy: h is convex in α and φ*(0) = 0, so each h grows by
+    # at most ε·φ; w(α) moves by at most ε‖v±‖/λ.
+    repair = precision.dual_sum * sums.repair * (1.0 + summed + loss_rounding)
+    if precision.dual_sum:
+        moved += precision.dual_sum * sums.repair_norm * model.row_norm / model.strength
+    # The root of λ/2 comes first: a square alone may leave float64's range.
+    root = sqrt(0.5 * model.strength)
+    is_exact = sums.values == sums.argument == sums.dual == distance == 0.0
+    lost = 0.0 if is_exact else UNDERFLOW
+    gap = (lost + fenchel + (root * moved) * (root * moved) * SLACK + repair) * SLACK
+    computed = sums.gaps + (root * distance) * (root * distance)
+    slope = sums.dual + rate
+    primal = sums.values + penalty
+    primal_error = (
+        lost
+        + (summed + loss_rounding) * sums.values
+        + slope * (precision.scores + loss_rounding * (sums.argument + model.argument_scale))
+        + gamma(model.columns + 4) * penalty
+        + UNIT * primal
+    ) * SLACK
+    conjugate_size = sums.conjugate_sizes + 2.0 * sums.dual * model.label
+    dual_size = sqrt(2.0 * dual_penalty / model.strength) if dual_penalty > 0.0 else 0.0
+    dual_error = (
+        lost
+        + (summed + loss_rounding) * conjugate_size
+        + gamma(model.columns + 4) * dual_penalty
+        + model.strength * precision.dual_weights * (dual_size + 0.5 * precision.dual_weights)
+        + precision.dual_sum * model.intercept * sums.dual
+    ) * SLACK
+    dual = sums.conjugates - dual_penalty
+    return Certificate(
+        primal,
+        dual,
+        gap if isfinite(gap) else float("inf"),
+        gap - computed if isfinite(gap) else float("inf"),
+        primal_error,
+        dual_error,
+        model.reference,
+    )

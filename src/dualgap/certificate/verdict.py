@@ -1,0 +1,93 @@
+"""What the judge says: a certificate, and the answer it is true of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+# Where a constant fits perfectly, a gap up to this counts as zero: no float64 that a fit computes with is smaller.
+NOTHING = 1e-300
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """P and D at one answer, and a gap that is proven: P − D in exact arithmetic is never larger.
+
+    The proof takes the returned floats as they are and bounds every rounding error of the judge (docs/certificate.md).
+    """
+
+    primal: float
+    """P as computed."""
+    dual: float
+    """D as computed; 0 where it would be below, because zero duals give that."""
+    gap: float
+    """The computed gap plus `rounding`: at least P − D, and so at least P − P*."""
+    rounding: float
+    """The part of the gap that bounds the judge's own rounding errors."""
+    primal_error: float
+    """The most by which P can differ from `primal`."""
+    dual_error: float
+    """The most by which D can differ from `dual`."""
+    reference: float
+    """1e-12 of what predicting a constant costs: below it a primal value counts as zero in the relative gap."""
+
+    @property
+    def scale(self) -> float:
+        """What the relative gap divides by: a lower bound on P, and at least `reference`."""
+        return max(self.primal - self.primal_error, self.reference)
+
+    @property
+    def relative_gap(self) -> float:
+        """The proven gap as a part of P; the gap itself where a constant costs nothing, because P* is then 0."""
+        if self.reference == 0.0:
+            return self.gap if self.gap > NOTHING else 0.0
+        return self.gap / self.scale
+
+    def proves(self, tol: float) -> bool:
+        """Whether the relative gap is at most tol, rounding included."""
+        return self.relative_gap <= tol
+
+    def seems_to_prove(self, tol: float) -> bool:
+        """Whether the computed gap is at most tol; rounding may have made it so."""
+        return self.gap - self.rounding <= tol * max(self.primal, self.reference)
+
+    def could_prove(self, tol: float) -> bool:
+        """Whether rounding leaves room for a proof of a relative gap of tol."""
+        return self.rounding < tol * self.scale
+
+    @property
+    def is_rounding(self) -> bool:
+        """Whether rounding is the larger part of the gap."""
+        return self.gap <= 2.0 * self.rounding
+
+    @property
+    def contradicts_weak_duality(self) -> bool:
+        """Whether D is larger than P, beyond what rounding explains."""
+        return self.primal + self.primal_error < self.dual - self.dual_error
+
+    @property
+    def is_broken(self) -> bool:
+        """Weak duality is violated beyond rounding, or a value is not a number: something computed wrongly."""
+        return not (np.isfinite(self.primal) and np.isfinite(self.dual)) or self.contradicts_weak_duality
+
+    def __str__(self) -> str:
+        return (
+            f"primal {self.primal:.10g}, dual {self.dual:.10g}, gap {self.gap:.3g} (relative {self.relative_gap:.3g})"
+        )
+
+
+class Judgement(NamedTuple):
+    """A certificate and the answer it is true of."""
+
+    certificate: Certificate
+    weights: Vector
+    intercept: float
+    duals: Vector
+    scores: Vector
+    is_rounding: bool
+    """Whether rounding is the larger part of the gap that the duals prove in float64."""

@@ -1,0 +1,60 @@
+"""Records of a run: the judge's certificate of an answer, its support, and its scores on training and test rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dualgap.certificate import Judgement, certify
+from dualgap.data.rows import Rows
+from dualgap.data.validation import as_rows
+from dualgap.problem import Problem, score
+from dualgap.solvers import Answer
+from dualgap.trace import Clock, Record
+
+Vector = NDArray[np.float64]
+
+
+class Examiner:
+    """Makes records: the judge's certificate, the support, and the scores on training and test rows."""
+
+    def __init__(self, problem: Problem, test: tuple[Any, ArrayLike] | None) -> None:
+        self.problem = problem
+        self.test: tuple[Rows, Vector] | None = None
+        if test is not None:
+            rows = as_rows(test[0], "test X").of_width(problem.rows.dimension)
+            self.test = (rows, problem.labels_of(test[1]))
+            if self.test[1].size != rows.count:
+                raise ValueError(
+                    f"the test part needs one label a row ({rows.count}), got {self.test[1].size}; check that they belong together"
+                )
+
+    def judge(self, answer: Answer, enough: float, tol: float, thorough: bool = False) -> Judgement:
+        """The judgement of an answer."""
+        return certify(self.problem, *answer, enough=enough, tol=tol, thorough=thorough)
+
+    def nothing(self) -> Answer:
+        """Zero weights: an answer that can always be judged."""
+        return Answer(np.zeros(self.problem.rows.dimension), 0.0, None)
+
+    def record(self, judged: Judgement, epoch: float, updates: int, clock: Clock) -> Record:
+        c = judged.certificate
+        test_score = None
+        if self.test is not None:
+            scores = self.test[0].scores(judged.weights) + judged.intercept
+            test_score = score(scores, self.test[1], self.problem.loss.task)
+        return Record(
+            epoch,
+            updates,
+            clock.seconds,
+            clock.cpu_seconds,
+            c.primal,
+            c.dual,
+            c.gap,
+            c.relative_gap,
+            int(np.count_nonzero(judged.duals)),
+            self.problem.score(judged.scores),
+            test_score,
+        )

@@ -1,0 +1,1 @@
+"""Linear algebra that several solvers share: each method exists once."""

@@ -1,0 +1,67 @@
+"""Arrays of NumPy's own format, read with suspicion: nothing is unpickled, and a header is checked before it is obeyed."""
+
+from __future__ import annotations
+
+import math
+import tokenize
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dualgap.memory import refuse_beyond_memory
+
+_READERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+REASON = 100  # letters of NumPy's own words that are repeated: they may hold the whole header
+# What NumPy's reader of headers raises: it evaluates a literal of Python, and repairs those of Python 2 token by token.
+_MALFORMED = (ValueError, TypeError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError, KeyError, EOFError)
+
+
+class Header(NamedTuple):
+    """What an array says of itself."""
+
+    shape: tuple[int, ...]
+    fortran: bool
+    kind: np.dtype[Any]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all values."""
+        return math.prod(self.shape) * self.kind.itemsize
+
+
+def read_header(stream: IO[bytes], name: str) -> Header:
+    """The header at the start of a stream; a ValueError where it is malformed or announces Python objects."""
+    try:
+        version = np.lib.format.read_magic(stream)
+        reader = _READERS.get(version)
+        header = None if reader is None else Header(*reader(stream))
+    except _MALFORMED as error:
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise ValueError(f"{name} has a malformed header ({reason[:REASON]})") from None
+    if header is None:
+        raise ValueError(f"{name} is of an unknown version")
+    if header.kind.hasobject:
+        raise ValueError(f"{name} holds Python objects, which are never loaded")
+    if any(type(length) is not int or length < 0 for length in header.shape):
+        raise ValueError(f"{name} has a shape that is not made of whole numbers ≥ 0")
+    return header
+
+
+def read_array(stream: IO[bytes], stored: int, name: str) -> NDArray[Any]:
+    """The array in a stream of `stored` bytes; its header must agree with that number before memory is taken for it."""
+    header = read_header(stream, name)
+    size = header.size
+    rest = stored - stream.tell()
+    if rest != size:
+        raise ValueError(f"{name} should hold {size:,} bytes of values by its header, and holds {rest:,}")
+    refuse_beyond_memory(size, name)
+    content = bytearray(size)
+    view, done = memoryview(content), 0
+    while done < size:
+        count = stream.readinto(view[done:])  # type: ignore[attr-defined]
+        if not count:
+            raise ValueError(f"{name} ends after {done:,} of {size:,} bytes")
+        done += count
+    values = np.frombuffer(content, header.kind) if size else np.empty(0, header.kind)
+    return values.reshape(header.shape, order="F" if header.fortran else "C")

@@ -1,0 +1,172 @@
+"""The content of the replication's page: verdicts, figures and optima as plain values, computed from what was gathered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dualgap.replication.beyond import Problem, problems
+from dualgap.replication.claims import REPORTS, Claim
+from dualgap.replication.figures import FIGURES
+from dualgap.replication.frames import Missing
+from dualgap.replication.gathering import Gathered
+from dualgap.replication.panels import Figure, Panel, Pictures, Table
+from dualgap.replication.table import experiments
+from dualgap.replication.verdicts import Outcome, Verdict, proven
+from dualgap.workbench import summary
+from dualgap.workbench.report import provenance
+from dualgap.workbench.report.packing import Pool
+
+CLASSES = {Outcome.HOLDS: "holds", Outcome.PARTLY: "partly", Outcome.FAILS: "fails"}
+
+
+def judged(claims: Sequence[Claim], gathered: Gathered) -> dict[str, Verdict | str]:
+    """The verdict on each claim, or what is missing for one."""
+    found: dict[str, Verdict | str] = {}
+    for claim in claims:
+        try:
+            found[claim.id] = claim.rule(gathered.frame)
+        except Missing as missing:
+            found[claim.id] = str(missing)
+    return found
+
+
+def content(
+    claims: Sequence[Claim],
+    figures: Sequence[Figure],
+    gathered: Gathered,
+    *,
+    left_out: Mapping[str, str],
+    quick: bool,
+    command: str,
+) -> dict[str, Any]:
+    """What the template shows by itself, and under `data` what the page's scripts draw."""
+    verdicts = judged(claims, gathered)
+    pool = Pool()
+    panels: list[dict[str, Any]] = []
+    styles: dict[str, None] = {}
+    drawn: dict[str, str] = {}
+    says = {one.name: one.says for one in experiments(quick)}
+
+    def shown(figure: Figure, where: str) -> dict[str, Any]:
+        if figure.id in drawn:
+            return {"id": figure.id, "at": drawn[figure.id]}
+        drawn[figure.id] = where
+        entry: dict[str, Any] = {"id": figure.id, "name": figure.name, "says": figure.says, "parts": []}
+        entry["setting"] = " ".join(dict.fromkeys(says[name] for name in figure.experiments if name in says))
+        try:
+            made = figure.make(gathered)
+        except Missing as missing:
+            return entry | {"missing": str(missing)}
+        for part in made:
+            if isinstance(part, Panel):
+                entry["parts"].append({"kind": "panel", "place": len(panels), "title": part.title})
+                panels.append(_packed(part, pool, styles))
+            elif isinstance(part, Table):
+                entry["parts"].append({"kind": "table", "title": part.title, "head": part.head, "rows": part.rows})
+            elif isinstance(part, Pictures):
+                entry["parts"].append({"kind": "pictures", "images": dict(part.images)})
+        return entry
+
+    wanted = {figure.id for figure in figures}
+    reports = []
+    for report in dict.fromkeys([*(claim.report for claim in claims), *(figure.report for figure in figures)]):
+        cards = []
+        for claim in (one for one in claims if one.report == report):
+            parts = [shown(FIGURES[name], claim.id) for name in claim.figures if name in wanted]
+            cards.append(_card(claim, verdicts[claim.id], parts))
+        others = [shown(figure, report) for figure in figures if figure.report == report and figure.id not in drawn]
+        reports.append({"id": report, "title": REPORTS[report], "claims": cards, "others": others})
+    counted = {
+        outcome: sum(getattr(one, "outcome", None) is outcome for one in verdicts.values()) for outcome in Outcome
+    }
+    return {
+        "quick": quick,
+        "reports": reports,
+        "counts": [(outcome.value, CLASSES[outcome], counted[outcome]) for outcome in Outcome],
+        "unmeasured": sum(isinstance(one, str) for one in verdicts.values()),
+        "answer": answer(verdicts, quick),
+        "left_out": dict(left_out),
+        "problems": [_line(problem) for problem in problems(gathered)],
+        "provenance": provenance.facts(gathered.runs) if gathered.runs else [],
+        "command": command,
+        "data": {"panels": panels, "styles": _styled(styles), "pool": pool.texts},
+    }
+
+
+def answer(verdicts: Mapping[str, Verdict | str], quick: bool) -> str:
+    """How the claims fared, in a sentence."""
+    found = [one.outcome for one in verdicts.values() if isinstance(one, Verdict)]
+    if not found:
+        return "No claim was measured."
+    parts = [
+        f"{found.count(outcome)} {'hold' if outcome is Outcome.HOLDS else outcome.value.replace('holds', 'hold').replace('does', 'do')}"
+        for outcome in Outcome
+    ]
+    size = " These are quick sizes; the full ones are the reports' own." if quick else ""
+    return f"Of {len(found)} claims {', '.join(parts[:-1])} and {parts[-1]}.{size}"
+
+
+def _card(claim: Claim, found: Verdict | str, figures: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    card: dict[str, Any] = {"id": claim.id, "says": claim.says, "settings": claim.settings, "figures": figures}
+    if isinstance(found, str):
+        return card | {"verdict": "not measured", "class": "missing", "sentence": found, "parts": []}
+    parts = [{"says": part.says, "true": part.true, "numbers": part.numbers} for part in found.parts]
+    return card | {
+        "verdict": found.outcome.value,
+        "class": CLASSES[found.outcome],
+        "sentence": found.sentence,
+        "parts": parts,
+    }
+
+
+def _packed(panel: Panel, pool: Pool, styles: dict[str, None]) -> dict[str, Any]:
+    lines = []
+    for line in panel.lines:
+        styles.setdefault(line.name)
+        lists = [line.x, line.y] + ([line.low, line.high] if line.low is not None and line.high is not None else [])
+        lines.append([line.name, line.marked, *(pool.add(values) for values in lists)])
+    levels = [[words, level] for words, level in panel.levels.items() if math.isfinite(level)]
+    known = panel.top is not None and math.isfinite(panel.top)
+    return {
+        "x": panel.x_label,
+        "y": panel.y_label,
+        "log": [panel.log_x, panel.log_y],
+        "lines": lines,
+        "levels": levels,
+        "top": panel.top if known else None,
+    }
+
+
+def _styled(names: Mapping[str, None]) -> dict[str, list[str]]:
+    return {name: list(style) for name, style in summary.styles(names).items()}
+
+
+def _line(problem: Problem) -> dict[str, Any]:
+    return {
+        "experiment": problem.experiment,
+        "data": problem.data,
+        "shape": problem.shape,
+        "strength": f"{problem.strength:.4g}",
+        "optimum": f"{problem.dual:.7g} to {problem.primal:.7g}",
+        "gap": proven(problem.relative_gap),
+        "score": "" if problem.score is None else f"{problem.score:.3f}",
+        "draws": problem.draws,
+        "endings": [
+            {
+                "solver": ending.solver,
+                "excess": percent_above(ending.excess),
+                "score": "" if ending.score is None else f"{ending.score:.3f}",
+            }
+            for ending in problem.endings
+        ],
+    }
+
+
+def percent_above(share: float) -> str:
+    """How far above an optimum, in percent; what rounding puts below it is 0."""
+    if math.isnan(share):
+        return "–"
+    value = 100.0 * share
+    return f"+{value:,.0f} %" if value >= 100 else f"+{max(value, 0.0):.2g} %"

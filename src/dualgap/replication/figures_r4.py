@@ -1,0 +1,146 @@
+"""The figures and tables of R4."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from dualgap import spec
+from dualgap.replication.gathering import Gathered
+from dualgap.replication.measures import finals, middle, over
+from dualgap.replication.panels import Figure, Panel, Table, curves, sweep
+from dualgap.replication.r4 import SGD_C, SGD_EPS, THEOREM
+from dualgap.replication.rules_r4 import (
+    AVERAGE,
+    CLOSED,
+    NEWTON,
+    PRINTED_TIMES,
+    RANDOM,
+    SDCA,
+    SETS,
+    SGD,
+    STRENGTHS,
+    updates_needed,
+)
+from dualgap.replication.verdicts import number
+from dualgap.workbench.store import FinishedRun
+
+LEARNING = tuple(f"R4.{data}" for data in SETS)
+SETTINGS = tuple(f"R4.{setting}, {data}" for data in SETS for setting in ("c of SGD", "eps of SGD", "c of SDCA"))
+WIDTHS = tuple(f"R4.widths, {data}" for data in SETS)
+STOPPING = ("R4.stopping", *(f"R4.stopping, {data}" for data in SETS))
+
+
+def _own(gathered: Gathered, data: str, y: str) -> list[Panel]:
+    """Each algorithm at its own λ, and both at each λ."""
+    panels = []
+    for strength, owner in zip(STRENGTHS[data], (SGD, SDCA), strict=True):
+        title = f"{data}, λ = {strength:g} ({owner}'s own)"
+        panels.append(curves(gathered, f"R4.{data}", y, title=title, solvers=(SGD, SDCA), strength=strength))
+    return panels
+
+
+def _during(y: str) -> Callable[[Gathered], Sequence[Panel]]:
+    return lambda gathered: [panel for data in SETS for panel in _own(gathered, data, y)]
+
+
+def _named(run: FinishedRun) -> float | None:
+    """The number in a solver's name, such as `SGD 1000`."""
+    return float(str(run.settings["solver"]).rpartition(" ")[2])
+
+
+def _strength(run: FinishedRun) -> float | None:
+    return run.strength
+
+
+def _width(solver: str) -> Callable[[FinishedRun], float | None]:
+    def place(run: FinishedRun) -> float | None:
+        if run.settings["solver"] != solver:
+            return None
+        return float(spec.parse(str(run.settings["data"]))[1].get("width", 10.0))
+
+    return place
+
+
+def hyperparameters(gathered: Gathered) -> Sequence[Panel]:
+    """Figure 2: accuracy after 15 epochs over c of SGD, eps of SGD, and c of SDCA."""
+    panels = []
+    for data in SETS:
+        panels += [
+            sweep(gathered, f"R4.c of SGD, {data}", f"c of SGD, {data}", "c (λ = 1/c)", _named),
+            sweep(gathered, f"R4.eps of SGD, {data}", f"eps of SGD, {data}", "eps", _named),
+            sweep(gathered, f"R4.c of SDCA, {data}", f"c of SDCA, {data}", "c (λ = c)", _strength),
+        ]
+    return panels
+
+
+def widths(gathered: Gathered) -> Sequence[Panel]:
+    """Figure 3: accuracy over the width of the Gaussian features."""
+    return [
+        sweep(gathered, f"R4.widths, {data}", f"h, {solver}, {data}", "h", _width(solver))
+        for solver in (SGD, SDCA)
+        for data in SETS
+    ]
+
+
+def chosen_settings(gathered: Gathered) -> Sequence[Table]:
+    """Table 1: the chosen settings, and what they score here."""
+    rows = []
+    for data in SETS:
+        scores = [
+            middle(finals(gathered.frame.of(f"R4.{data}", name, strength=strength), "test_score"))
+            for name, strength in zip((SGD, SDCA), STRENGTHS[data], strict=True)
+        ]
+        rows.append(
+            (
+                data,
+                f"{SGD_C[data]:g}",
+                f"{SGD_EPS[data]:g}",
+                f"{STRENGTHS[data][1]:g}",
+                *(f"{one:.3f}" for one in scores),
+            )
+        )
+    head = ("data", "SGD c", "SGD eps", "SDCA c", "SGD test accuracy", "SDCA test accuracy")
+    return [Table("Settings of the report, and accuracies here", head, tuple(rows))]
+
+
+def stopping(gathered: Gathered) -> Sequence[Table]:
+    """Table 2: sufficient updates, printed and computed, and those that were needed."""
+    rows = []
+    for data in SETS:
+        n, strength = THEOREM[data]
+        computed = int(gathered.frame.fact(f"R4.stopping/{data}"))
+        needed = middle(over(gathered.frame.of(f"R4.stopping, {data}", SDCA), updates_needed))
+        rows.append((data, f"{n:,}", f"{strength:g}", f"{PRINTED_TIMES[data]:,}", f"{computed:,}", number(needed)))
+    head = ("data", "n", "λ", "report", "theorem", "needed here")
+    return [Table("Updates for a gap of 1e-3", head, tuple(rows))]
+
+
+def steps(gathered: Gathered) -> Sequence[Panel]:
+    """The gap of both logistic steps, on standardized and on raw columns."""
+    names = (NEWTON, CLOSED)
+    return [
+        curves(gathered, "R4.steps", "gap", "cpu_seconds", title=data, solvers=names, data=data)
+        for data in gathered.frame.data("R4.steps")
+    ]
+
+
+def outputs(gathered: Gathered) -> Sequence[Panel]:
+    """Last, average and random output of SDCA at its own λ."""
+    names = (SDCA, AVERAGE, RANDOM)
+    return [
+        curves(gathered, f"R4.{data}", y, title=data, solvers=names, strength=STRENGTHS[data][1])
+        for data in SETS
+        for y in ("test_score", "primal")
+    ]
+
+
+FIGURES = (
+    Figure("R4 figure 1", "accuracy", "Accuracy during learning.", LEARNING, _during("test_score")),
+    Figure("R4 figure 2", "hyperparameters", "Selection of c and eps.", SETTINGS, hyperparameters),
+    Figure("R4 figure 3", "widths", "Selection of the width h of Gaussian features.", WIDTHS, widths),
+    Figure("R4 figure 4", "loss", "The loss during learning.", LEARNING, _during("primal")),
+    Figure("R4 table 1", "settings", "The chosen settings.", LEARNING, chosen_settings),
+    Figure("R4 table 2", "stopping", "Sufficient stopping times.", STOPPING, stopping),
+    Figure("R4 steps", "steps", "Two ways to make a logistic step.", ("R4.steps",), steps),
+    Figure("R4 outputs", "outputs", "Three outputs of SDCA.", LEARNING, outputs),
+)

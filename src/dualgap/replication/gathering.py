@@ -1,0 +1,102 @@
+"""Gathering: finished runs and facts from disk become the frame that rules and figures are functions of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dualgap.files import parsed_json, source, write_text
+from dualgap.replication.frames import OPTIMUM, Frame, Trial
+from dualgap.replication.table import solver_names
+from dualgap.trace import FIELDS as RECORDED
+from dualgap.workbench import store
+from dualgap.workbench.store import FinishedRun
+
+FACTS = "facts.json"
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """The runs under the names the reports give their solvers, with test errors beside the scores, and the facts."""
+
+    runs: tuple[FinishedRun, ...]
+    facts: Mapping[str, Any]
+    frame: Frame
+
+    def of(self, experiment: str) -> list[FinishedRun]:
+        """The runs of an experiment, without the proofs of its optima."""
+        return [
+            run
+            for run in self.runs
+            if run.settings.get("experiment") == experiment and run.settings["solver"] != OPTIMUM
+        ]
+
+
+def gather(runs: Iterable[FinishedRun], facts: Mapping[str, Any]) -> Gathered:
+    """Everything that belongs to an experiment of the table."""
+    names = solver_names()
+    kept = []
+    for run in runs:
+        experiment = str(run.settings.get("experiment"))
+        name = names.get((experiment, str(run.settings.get("solver"))))
+        if name is None:
+            continue
+        scores = run.records.get("test_score") or []
+        errors = [None if score is None else 1.0 - score for score in scores]
+        kept.append(
+            replace(run, settings=run.settings | {"solver": name}, records=run.records | {"test_error": errors})
+        )
+    return Gathered(tuple(kept), dict(facts), Frame(tuple(map(_trial, kept)), dict(facts)))
+
+
+def _trial(run: FinishedRun) -> Trial:
+    return Trial(
+        experiment=str(run.settings["experiment"]),
+        solver=str(run.settings["solver"]),
+        data=str(run.settings["data"]),
+        strength=float(run.strength),
+        seed=int(run.settings.get("seed", 0)),
+        records=run.records,
+        rows=int(run.data.get("rows", 0)),
+        columns=int(run.data.get("columns", 0)),
+        status=run.status,
+        weights=run.weights,
+        beta=run.data.get("beta"),
+    )
+
+
+def read(folder: Path) -> tuple[list[FinishedRun], dict[str, Any]]:
+    """What a folder holds so far, a torn last line cut off; nothing where it holds nothing."""
+    runs = store.resume(folder / store.FILE)
+    for run in runs:
+        lacking = [name for name in RECORDED if not run.records.get(name)]
+        if lacking:
+            raise ValueError(
+                f"run {run.run} of {str(folder)!r} lacks records of {lacking[0]}, which the rules need; it was edited, "
+                "so remove its line, and it is run anew"
+            )
+    return runs, read_facts(folder)
+
+
+def read_facts(folder: Path) -> dict[str, Any]:
+    """The facts of a folder by their names."""
+    file = folder / FACTS
+    if not file.exists():
+        return {}
+    try:
+        facts = parsed_json(source(file).read_bytes())
+    except ValueError:
+        raise ValueError(
+            f"{str(file)!r} is not JSON; it was edited, so remove it and its facts are measured anew"
+        ) from None
+    if not isinstance(facts, dict):
+        raise ValueError(f"{str(file)!r} holds no facts by name; remove it and they are measured anew")
+    return facts
+
+
+def write_facts(folder: Path, facts: Mapping[str, Any]) -> None:
+    """All facts, whole or not at all."""
+    write_text(folder / FACTS, json.dumps(dict(facts), ensure_ascii=False, indent=0) + "\n")

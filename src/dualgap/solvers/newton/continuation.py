@@ -1,0 +1,239 @@
+"""Continuation in γ for a loss with kinks: Newton steps while γ decreases, on subsamples, on all rows and on working sets.
+
+A run goes through three kinds of phase. Subsamples that grow give a start. On all rows, once the gradient's part of the gap is no
+larger than the smoothing's, a working set is selected and γ decreases on it. When the working set is solved, the best point between the last point on all rows and the working set's point is found on all rows, and so on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dualgap.problem import Problem
+from dualgap.solvers.base import Answer, Vector, first_intercept, primal_at_cold_start
+from dualgap.solvers.newton.gamma_step import gamma_step, step_towards
+from dualgap.solvers.newton.point import (
+    Point,
+    estimated_primal,
+    evaluate,
+    evaluate_from_scores,
+    fenchel_gap,
+    gradient_gap,
+)
+from dualgap.solvers.newton.row_space import RefinementPoint, RowSpace, row_space
+from dualgap.solvers.newton.settings import Settings
+from dualgap.solvers.newton.subproblem import Subproblem, all_rows, subsample, subsample_strides
+from dualgap.solvers.newton.working_set import select_working_set
+
+
+@dataclass(frozen=True)
+class Path:
+    """A point on the rows of a subproblem, and the two parts of its gap there."""
+
+    sub: Subproblem
+    point: Point
+    fenchel_gap: float
+    gradient_gap: float
+
+    @property
+    def gap(self) -> float:
+        return self.fenchel_gap + self.gradient_gap
+
+
+@dataclass(frozen=True)
+class Subsampled:
+    """Steps on a subsample, and the strides of the larger ones to come."""
+
+    path: Path
+    strides: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class OnAllRows:
+    """Steps on all rows."""
+
+    path: Path
+
+
+@dataclass(frozen=True)
+class OnWorkingSet:
+    """Steps on a working set, and the last point on all rows, from which it was selected."""
+
+    path: Path
+    base: Path
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """The state of a run: the phase it is in, P at the last point on all rows, and the relative gap to reach."""
+
+    space: RowSpace
+    settings: Settings
+    tol: float
+    phase: Subsampled | OnAllRows | OnWorkingSet
+    primal: float
+    """P at the last point on all rows; P of a constant before there is one."""
+    refinement: RefinementPoint | None = None
+    """Where scores in row space were last computed from the problem's own rows."""
+
+    @property
+    def next_rows(self) -> int:
+        """How many rows the next step reads."""
+        return self.space.problem.rows.count if self.is_phase_done else self.phase.path.sub.count
+
+    def advance(self) -> Continuation:
+        """The state after the next step: a Newton step, or the change to the next phase."""
+        return self._next_phase() if self.is_phase_done else self._newton_step()
+
+    @property
+    def last_on_all_rows(self) -> Path | None:
+        """The last point on all rows; None while there was none."""
+        if isinstance(self.phase, OnAllRows):
+            return self.phase.path
+        return self.phase.base if isinstance(self.phase, OnWorkingSet) else None
+
+    def estimated_gap(self) -> float:
+        """The relative gap of the last point on all rows."""
+        path = self.last_on_all_rows
+        if path is None:
+            return np.inf
+        return path.gap / self.primal if self.primal > 0.0 else 0.0
+
+    def answer(self) -> Answer:
+        """The last point on all rows, with its duals; the subsample's point without duals before there is one."""
+        path = self.last_on_all_rows
+        point = self.phase.path.point if path is None else path.point
+        weights = self.space.from_row_space(point.weights, self.refinement)
+        return Answer(weights, point.intercept, None if path is None else point.duals)
+
+    def on_rejected(self, target: float) -> Continuation:
+        """The state that aims at a smaller relative gap."""
+        return replace(self, tol=target)
+
+    @property
+    def is_phase_done(self) -> bool:
+        """Whether a subsample or working set is solved as well as it is worth."""
+        phase, path, settings = self.phase, self.phase.path, self.settings
+        if isinstance(phase, OnAllRows):
+            return False
+        if isinstance(phase, OnWorkingSet):
+            target = max(settings.part_of_tol * self.tol * self.primal, settings.working_set_gap * phase.base.gap)
+            return path.gap <= target
+        sampling_error = settings.subsample_gap * path.sub.rows.dimension / path.sub.count
+        return path.gap <= max(settings.part_of_tol * self.tol, sampling_error) * estimated_primal(path.sub, path.point)
+
+    def _newton_step(self) -> Continuation:
+        """One Newton step, at a smaller γ where the smoothing's part of the gap is the larger one."""
+        state, path = self, self.phase.path
+        gamma = path.point.gamma
+        if path.gradient_gap <= path.fenchel_gap:
+            if isinstance(state.phase, OnAllRows):
+                state = state._on_working_set(path)
+            gamma = self._next_gamma(path)
+            state = state._with_accurate_scores(path.fenchel_gap * gamma / path.point.gamma)
+        path = state.phase.path
+        return state._with_path(_path(path.sub, gamma_step(path.sub, path.point, gamma)))
+
+    def _next_gamma(self, path: Path) -> float:
+        """A smaller γ; no smaller than tol needs, because the smoothing's part of the gap decreases about as γ does."""
+        gamma = path.point.gamma
+        needed = (
+            self.settings.part_of_tol * self.tol * self.primal / path.fenchel_gap * gamma if path.fenchel_gap else 0.0
+        )
+        smallest = self.settings.smallest_gamma * self.space.reduced.baseline
+        return max(self.settings.gamma_decay * gamma, min(needed, 0.5 * gamma), smallest)
+
+    def _with_path(self, path: Path) -> Continuation:
+        """The state with the phase at another point of the same rows."""
+        phase = replace(self.phase, path=path)
+        if not isinstance(phase, OnAllRows):
+            return replace(self, phase=phase)
+        point = path.point
+        primal = self.space.reduced.primal(point.scores + point.intercept, point.weights)
+        return replace(self, phase=phase, primal=primal)
+
+    def _on_working_set(self, base: Path) -> Continuation:
+        """The state on a working set selected at a point on all rows; itself where that would hold most of the rows."""
+        found = select_working_set(self.space.reduced, base.point, self.settings)
+        if found is None:
+            return self
+        path = replace(base, sub=found.sub, point=found.point)
+        return replace(self, phase=OnWorkingSet(path, base))
+
+    def _with_accurate_scores(self, gap: float) -> Continuation:
+        """The state with scores from the problem's own rows, where those in row space are too inexact for such a gap."""
+        path = self.phase.path
+        if self.space.score_error(path.point.weights, self.refinement) <= 0.5 * gap:
+            return self
+        # In row space there are few rows, so the phase is on all of them.
+        known = RefinementPoint(path.point.weights, self.space.from_row_space(path.point.weights, self.refinement))
+        point = evaluate_from_scores(
+            path.sub,
+            path.point.weights,
+            path.point.intercept,
+            self.space.problem.rows.scores(known.weights),
+            path.point.gamma,
+        )
+        return replace(self, phase=replace(self.phase, path=replace(path, point=point)), refinement=known)
+
+    def _next_phase(self) -> Continuation:
+        """The next subsample, or all rows; from a working set that brought the gap down, the next working set."""
+        reduced, phase = self.space.reduced, self.phase
+        at = phase.path.point
+        if isinstance(phase, Subsampled) and phase.strides:
+            sub = subsample(reduced, phase.strides[0])
+            path = _path(sub, evaluate(sub, at.weights, at.intercept, at.gamma))
+            return replace(self, phase=Subsampled(path, phase.strides[1:]))
+        whole = all_rows(reduced)
+        if isinstance(phase, OnWorkingSet):
+            scores = reduced.rows.scores(at.weights)
+            point = step_towards(whole, phase.base.point, phase.path.sub, at, scores)
+        else:
+            point = evaluate(whole, at.weights, at.intercept, at.gamma)
+        path = _path(whole, point)
+        state = replace(self, phase=OnAllRows(path))._with_path(path)
+        is_done = path.gap <= state.tol * state.primal
+        # Where a working set did not bring the gap down, the next steps are on all rows until γ decreases again.
+        helped = not isinstance(phase, OnWorkingSet) or path.gap < phase.base.gap
+        return state if is_done or not helped else state._on_working_set(path)
+
+
+def start(problem: Problem, warm: Answer | None, tol: float, settings: Settings) -> Continuation:
+    """The first state: on a subsample at zero weights, or on all rows at a given answer."""
+    space = row_space(problem, needs_eigenvalues=True)
+    first_gamma = 2.0 * problem.baseline / problem.loss.lipschitz**2 or 1.0
+    found = None if warm is None else _warm_point(space, warm, first_gamma, settings)
+    if found is not None:
+        path = _path(all_rows(space.reduced), found)
+        return Continuation(space, settings, tol, OnAllRows(path), problem.baseline)._with_path(path)
+    reduced = space.reduced
+    strides = subsample_strides(reduced, settings)
+    sub = subsample(reduced, strides[0]) if strides else all_rows(reduced)
+    zeros: Vector = np.zeros(reduced.rows.dimension)
+    point = evaluate_from_scores(sub, zeros, first_intercept(problem), np.zeros(sub.count), first_gamma)
+    path = _path(sub, point)
+    phase = Subsampled(path, strides[1:]) if strides else OnAllRows(path)
+    return Continuation(space, settings, tol, phase, problem.baseline)
+
+
+def _warm_point(space: RowSpace, warm: Answer, first_gamma: float, settings: Settings) -> Point | None:
+    """The point at a given answer, at the γ that its gap is worth; None where zero weights are the better start."""
+    problem, gamma = space.problem, first_gamma
+    if warm.duals is not None:
+        duals = problem.loss.clip(warm.duals, problem.labels)
+        primal = problem.primal(problem.scores(warm.weights, warm.intercept), warm.weights)
+        gap = primal - problem.dual(duals, problem.weights_of(duals))
+        gamma = max(settings.warm_gamma * gap / problem.loss.lipschitz**2, settings.smallest_gamma * problem.baseline)
+        if not gamma <= first_gamma:
+            return None
+    weights = space.to_row_space(warm.weights).copy()
+    point = evaluate(all_rows(space.reduced), weights, warm.intercept, gamma)
+    primal = space.reduced.primal(point.scores + point.intercept, point.weights)
+    return point if primal <= primal_at_cold_start(problem) else None
+
+
+def _path(sub: Subproblem, point: Point) -> Path:
+    """A point with its gap."""
+    of_gradient = gradient_gap(sub, point.gradient, point.gradient_intercept, point.intercept)
+    return Path(sub, point, fenchel_gap(sub, point), of_gradient)

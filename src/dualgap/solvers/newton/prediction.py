@@ -1,0 +1,58 @@
+"""Predicted duals: the duals that the model of a Newton step gives at its end, which prove the new point before it is evaluated.
+
+A step of order 2 predicts α − φ″Δz, one with the third-order correction also − ½φ‴Δz². After a whole step w(α) of the predicted
+duals is the new point, so all that is left of the gap is the Fenchel gap of the rows, about ½ Σ q_i (error of α_i)²/φ_i″.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dualgap.linalg.parallel import mapped
+from dualgap.problem import chunks
+from dualgap.solvers.base import Vector
+from dualgap.solvers.newton.line_search import Direction
+from dualgap.solvers.newton.point import Point
+from dualgap.solvers.newton.subproblem import Subproblem
+
+
+class Prediction(NamedTuple):
+    """Weights after a whole step, the duals that its model predicts there, and about the gap between them."""
+
+    weights: Vector
+    intercept: float
+    duals: Vector
+    gap: float
+
+
+def predict(sub: Subproblem, point: Point, direction: Direction, curvature_change: Vector | None) -> Prediction:
+    """What a whole step leads to; `curvature_change` is ½φ‴Δz² of a corrected step."""
+    duals, along = np.empty(point.duals.size), direction.scores
+
+    def fill(c: slice) -> tuple[float, float]:
+        model = point.duals[c] - point.second_derivatives[c] * along[c]
+        if curvature_change is not None:
+            model -= curvature_change[c]
+        labels, z = sub.labels[c], point.scores[c] + point.intercept + along[c]
+        duals[c] = own = sub.loss.clip(model, labels)
+        actual, second = sub.loss.derivatives(z, labels)
+        error, gaps = own - actual, np.zeros(own.size)
+        with np.errstate(divide="ignore"):
+            np.divide(0.5 * error * error, second, out=gaps, where=error != 0.0)
+        clipped = np.flatnonzero(own != model)
+        if clipped.size == 0:
+            return sub.mean(gaps, c), 0.0
+        # At the end of its domain the conjugate is steeper than a parabola.
+        at, y = own[clipped], labels[clipped]
+        gaps[clipped] = sub.loss.value(z[clipped], y) - sub.loss.negative_conjugate(at, y) + at * z[clipped]
+        return sub.mean(gaps, c), sub.mean((own - model) ** 2, c)
+
+    parts = list(mapped(fill, chunks(duals.size)))
+    gap, clipped = (sum(values) for values in zip(*parts, strict=True))
+    if clipped:
+        # Clipping moves w(α) by at most √(Σ q δ²)·√(Σ q‖x‖²)/λ.
+        gap += clipped * sub.rows.squared_size / sub.count / (2.0 * sub.strength)
+    weights, intercept = point.weights + direction.weights, point.intercept + direction.intercept
+    return Prediction(weights, intercept, duals, gap if gap >= 0.0 else np.inf)

@@ -1,0 +1,195 @@
+"""Newton steps on a smooth loss: on subsamples first where rows are many, then on all rows until predicted duals prove the point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dualgap.problem import Problem
+from dualgap.solvers.base import Answer, Vector, first_intercept, primal_at_cold_start
+from dualgap.solvers.newton.correction import corrected
+from dualgap.solvers.newton.line_search import Direction, Step, line_search
+from dualgap.solvers.newton.point import Point, estimated_primal, evaluate, evaluate_from_scores, gradient_gap
+from dualgap.solvers.newton.prediction import Prediction, predict
+from dualgap.solvers.newton.row_space import RefinementPoint, RowSpace, row_space
+from dualgap.solvers.newton.settings import Settings
+from dualgap.solvers.newton.subproblem import Subproblem, all_rows, subsample, subsample_strides
+from dualgap.solvers.newton.systems import DenseSystem
+
+
+@dataclass(frozen=True)
+class Subsampled:
+    """A point on a subsample, and the strides of the larger ones to come."""
+
+    sub: Subproblem
+    point: Point
+    primal: float
+    decrement: float
+    """−⟨gradient, direction⟩ of the step that led here; infinite before the first."""
+    strides: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class OnAllRows:
+    """A point on all rows, and about P there."""
+
+    point: Point
+    primal: float
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """A step whose predicted duals are to prove its end, which no row has seen yet; P is that before the step."""
+
+    prediction: Prediction
+    primal: float
+
+
+@dataclass(frozen=True)
+class Smooth:
+    """The state of a run: the phase it is in, and the relative gap to reach."""
+
+    space: RowSpace
+    settings: Settings
+    tol: float
+    whole: Subproblem
+    phase: Subsampled | OnAllRows | Predicted
+    may_predict: bool = True
+    """Whether predicted duals may stand for an evaluation: not once a certificate rejected an estimate."""
+    refinement: RefinementPoint | None = None
+    """Where scores in row space were last computed from the problem's own rows."""
+
+    @property
+    def next_rows(self) -> int:
+        """How many rows the next step reads."""
+        phase = self.phase
+        return phase.sub.count if isinstance(phase, Subsampled) and not self._is_solved(phase) else self.whole.count
+
+    def advance(self) -> Smooth:
+        """The state after the next step: a Newton step, or an evaluation on the next rows."""
+        phase = self.phase
+        if isinstance(phase, Predicted):
+            return self._evaluated(phase.prediction.weights, phase.prediction.intercept)
+        if isinstance(phase, OnAllRows):
+            return replace(self, phase=self._step_on_all_rows(phase))
+        if not self._is_solved(phase):
+            point, decrement = _step(phase.sub, phase.point, self.settings)
+            return replace(
+                self, phase=replace(phase, point=point, primal=estimated_primal(phase.sub, point), decrement=decrement)
+            )
+        return self._after_subsample(phase)
+
+    def estimated_gap(self) -> float:
+        """The relative gap of the predicted duals, or of the point's own on all rows."""
+        phase = self.phase
+        if isinstance(phase, Subsampled):
+            return np.inf
+        gap = phase.prediction.gap if isinstance(phase, Predicted) else _gradient_gap(self.whole, phase.point)
+        return gap / phase.primal if phase.primal > 0.0 else 0.0
+
+    def answer(self) -> Answer:
+        """The weights of the phase, with duals where they are on all rows."""
+        phase = self.phase
+        at = phase.prediction if isinstance(phase, Predicted) else phase.point
+        duals = None if isinstance(phase, Subsampled) else at.duals
+        return Answer(self.space.from_row_space(at.weights, self.refinement), at.intercept, duals)
+
+    def on_rejected(self, target: float) -> Smooth:
+        """The state that aims at a smaller gap, with nothing predicted, and with scores from the problem's own columns.
+
+        The certificate sees those columns, in which the weights differ from row space by rounding.
+        """
+        state = replace(self, tol=target, may_predict=False)
+        phase = self.phase
+        if isinstance(phase, Predicted):
+            state = state._evaluated(phase.prediction.weights, phase.prediction.intercept)
+        return state if state.space.is_identity else state._with_accurate_scores()
+
+    def _is_solved(self, phase: Subsampled) -> bool:
+        """Whether a subsample is solved as well as it is worth: a smaller decrement would fit its sampling error."""
+        sampling_error = phase.sub.rows.dimension / phase.sub.count * phase.primal
+        return phase.decrement <= self.settings.subsample_decrement * sampling_error
+
+    def _after_subsample(self, phase: Subsampled) -> Smooth:
+        """The next subsample, or all rows."""
+        at = phase.point
+        if not phase.strides:
+            return self._evaluated(at.weights, at.intercept)
+        sub = subsample(self.space.reduced, phase.strides[0])
+        point = evaluate(sub, at.weights, at.intercept, 0.0)
+        return replace(self, phase=Subsampled(sub, point, estimated_primal(sub, point), np.inf, phase.strides[1:]))
+
+    def _evaluated(self, weights: Vector, intercept: float) -> Smooth:
+        """The state at given weights on all rows."""
+        point = evaluate(self.whole, weights, intercept, 0.0)
+        return replace(self, phase=OnAllRows(point, estimated_primal(self.whole, point)))
+
+    def _with_accurate_scores(self) -> Smooth:
+        """The state with scores from the problem's own rows."""
+        assert isinstance(self.phase, OnAllRows)
+        at = self.phase.point
+        known = RefinementPoint(at.weights, self.space.from_row_space(at.weights, self.refinement))
+        scores = self.space.problem.rows.scores(known.weights)
+        point = evaluate_from_scores(self.whole, at.weights, at.intercept, scores, 0.0)
+        return replace(self, phase=OnAllRows(point, self.phase.primal), refinement=known)
+
+    def _step_on_all_rows(self, phase: OnAllRows) -> OnAllRows | Predicted:
+        """A Newton step with the third-order correction; a prediction where its gap is small enough."""
+        sub, point, primal = self.whole, phase.point, phase.primal
+        system = DenseSystem(sub, point)
+        step = system.newton_step(point)
+        if self._is_prediction_worthwhile(step, primal, 2):
+            accepted = self._accepted(predict(sub, point, step.direction(sub.rows), None), primal)
+            if accepted is not None:
+                return accepted
+        direction, change = corrected(sub, point, system, step, self.settings)
+        if change is not None and self._is_prediction_worthwhile(direction, primal, 3):
+            accepted = self._accepted(predict(sub, point, direction, change), primal)
+            if accepted is not None:
+                return accepted
+        found = line_search(sub, point, direction)
+        return OnAllRows(found, estimated_primal(sub, found))
+
+    def _is_prediction_worthwhile(self, step: Step | Direction, primal: float, order: int) -> bool:
+        """Whether the gap that predicted duals are expected to leave, (decrement/P)^order of P, is about tol."""
+        largest = (self.settings.prediction_reach * self.tol) ** (1.0 / order) * primal
+        return self.may_predict and -step.slope <= largest
+
+    def _accepted(self, prediction: Prediction, primal: float) -> Predicted | None:
+        """The prediction where its gap is small enough, else None."""
+        return (
+            Predicted(prediction, primal)
+            if prediction.gap <= self.settings.prediction_part * self.tol * primal
+            else None
+        )
+
+
+def start(problem: Problem, warm: Answer | None, tol: float, settings: Settings) -> Smooth:
+    """The first state: at a given answer, unless zero weights are better, or at zero weights on a subsample."""
+    space = row_space(problem, needs_eigenvalues=False)
+    reduced = space.reduced
+    whole = all_rows(reduced)
+    if warm is not None:
+        point = evaluate(whole, space.to_row_space(warm.weights).copy(), warm.intercept, 0.0)
+        primal = reduced.primal(point.scores + point.intercept, point.weights)
+        if primal <= primal_at_cold_start(problem):
+            return Smooth(space, settings, tol, whole, OnAllRows(point, primal))
+    strides = subsample_strides(reduced, settings)
+    sub = subsample(reduced, strides[0]) if strides else whole
+    zeros: Vector = np.zeros(reduced.rows.dimension)
+    point = evaluate_from_scores(sub, zeros, first_intercept(problem), np.zeros(sub.count), 0.0)
+    primal = primal_at_cold_start(problem)
+    phase = Subsampled(sub, point, primal, np.inf, strides[1:]) if strides else OnAllRows(point, primal)
+    return Smooth(space, settings, tol, whole, phase)
+
+
+def _step(sub: Subproblem, point: Point, settings: Settings) -> tuple[Point, float]:
+    """The point after a Newton step with the third-order correction, and the decrement of the step."""
+    system = DenseSystem(sub, point)
+    direction, _ = corrected(sub, point, system, system.newton_step(point), settings)
+    return line_search(sub, point, direction), -direction.slope
+
+
+def _gradient_gap(sub: Subproblem, point: Point) -> float:
+    return gradient_gap(sub, point.gradient, point.gradient_intercept, point.intercept)

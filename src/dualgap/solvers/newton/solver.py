@@ -1,0 +1,127 @@
+"""Newton: the solver that chooses one of four ways by the loss and the size of the problem, and hands every step to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from dualgap.linalg.gram import compile_gram
+from dualgap.losses import Squared
+from dualgap.memory import available_bytes
+from dualgap.problem import Problem
+from dualgap.solvers.base import Answer, Random, Solver, Vector
+from dualgap.solvers.newton import continuation, least_squares, smooth
+from dualgap.solvers.newton.settings import Settings
+from dualgap.solvers.newton.systems import square_rows
+
+# Bytes that every machine has free, so that small problems need not ask.
+ALWAYS_FREE = 1 << 26
+
+
+class State(NamedTuple):
+    """The way that was chosen, at its current state, and the sums of an average where one is collected."""
+
+    way: Any
+    """A Continuation, Smooth, LeastSquares or Truncated."""
+    sums: tuple[Vector, Vector, int] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Newton(Solver):
+    """Newton's method with a line search; continuation in γ for losses with kinks. A step on all rows is one epoch.
+
+    The squared loss takes one solve (`least_squares`). A smooth loss takes Newton steps with a dense Hessian (`smooth`) or, with
+    many columns and rows, with products only (`truncated`). A loss with kinks is smoothed by a γ that decreases (`continuation`).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> result = dg.solve(dg.Problem(X, [1, -1, 1], "hinge", 0.1), "newton")
+    >>> result.status.name
+    'CERTIFIED'
+    """
+
+    name: ClassVar[str] = "newton"
+    summary: ClassVar[str] = "second-order steps on P, along a path of smoothed losses where there is a kink"
+    suggests_its_duals: ClassVar[bool] = True
+    keeps_its_state: ClassVar[bool] = True
+    settings: ClassVar[Settings] = Settings()
+
+    def check(self, problem: Problem) -> None:
+        if self._is_truncated(problem):
+            return
+        size = min(problem.rows.dimension, problem.rows.count)
+        # The matrix, its scaled copy and its factor; in row space the inner products and their eigenvectors.
+        needed = 3 * 8 * size**2
+        if needed > ALWAYS_FREE and needed > (half := available_bytes() // 2):
+            raise ValueError(
+                f"newton needs {needed / 2**30:.1f} GiB for a Hessian of {size} columns, "
+                f"more than half of the free memory ({half / 2**30:.1f} GiB); use sdca"
+            )
+
+    def prepare(self, problem: Problem) -> None:
+        """Compile the products of sparse rows, or those of a truncated solve; dense rows need no kernel."""
+        if self._is_truncated(problem):
+            from dualgap.solvers.newton.products import compile_products
+
+            compile_products(problem.rows)
+        elif problem.rows.is_sparse and problem.rows.dimension <= problem.rows.count:
+            compile_gram(problem.rows, square_rows(problem.rows))
+
+    def batch(self, problem: Problem) -> int:
+        return problem.rows.count
+
+    def start(self, problem: Problem, warm: Answer | None, tol: float = 0.0) -> State:
+        if problem.loss.has_kink:
+            return State(continuation.start(problem, warm, tol, self.settings))
+        if self._is_truncated(problem):
+            # Kernels are imported only where they are used: small problems need no compiler.
+            from dualgap.solvers.newton import truncated
+
+            return State(truncated.start(problem, warm, tol, self.settings))
+        if isinstance(problem.loss, Squared):
+            return State(least_squares.start(problem, warm))
+        return State(smooth.start(problem, warm, tol, self.settings))
+
+    def on_rejected(self, problem: Problem, state: State, target: float) -> State:
+        return state._replace(way=state.way.on_rejected(target))
+
+    def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> range:
+        return range(state.way.next_rows)
+
+    def advance(self, problem: Problem, state: State, steps: Any) -> State:
+        way = state.way.advance()
+        return State(way, _added(state.sums, way.answer()))
+
+    def estimated_gap(self, problem: Problem, state: State) -> float | None:
+        return float(state.way.estimated_gap())
+
+    def answer(self, problem: Problem, state: State) -> Answer:
+        answer: Answer = state.way.answer()
+        return answer
+
+    def begin_average(self, problem: Problem, state: State) -> State:
+        return state._replace(sums=(np.zeros(problem.rows.dimension), np.zeros(problem.rows.count), 0))
+
+    def average(self, problem: Problem, state: State) -> Answer:
+        last: Answer = state.way.answer()
+        if state.sums is None or state.sums[2] == 0:
+            return last
+        weights, duals, count = state.sums
+        return Answer(weights / count, last.intercept, duals / count)
+
+    def _is_truncated(self, problem: Problem) -> bool:
+        """Whether directions are found by products with the Hessian, because a matrix would be large."""
+        size = min(problem.rows.count, problem.rows.dimension)
+        return not problem.loss.has_kink and size > self.settings.dense_side
+
+
+def _added(sums: tuple[Vector, Vector, int] | None, answer: Answer) -> tuple[Vector, Vector, int] | None:
+    """The sums with one more answer; one without duals is on a subsample and does not count."""
+    if sums is None or answer.duals is None:
+        return sums
+    return sums[0] + answer.weights, sums[1] + answer.duals, sums[2] + 1

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import dualgap as dg
-from dualgap.linalg.parallel import mapped, working
+from dualgap.linalg.parallel import parallel_map, use_threads
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork processes")
 
@@ -64,24 +64,24 @@ def fits(X: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
 
 
 def test_child_has_helpers_of_its_own() -> None:
-    with working(2):
-        assert list(mapped(abs, [-1, -2, -3])) == [1, 2, 3]
+    with use_threads(2):
+        assert list(parallel_map(abs, [-1, -2, -3])) == [1, 2, 3]
 
     def maps() -> bool:
-        with working(2):
-            return list(mapped(abs, [-1, -2, -3])) == [1, 2, 3]
+        with use_threads(2):
+            return list(parallel_map(abs, [-1, -2, -3])) == [1, 2, 3]
 
     assert ending_of(fork(maps)) == 0
 
 
 def test_child_forked_within_a_run_can_map_and_fit() -> None:
     X, y = data()
-    with working(2):
-        assert list(mapped(abs, [-1, -2, -3])) == [1, 2, 3]
+    with use_threads(2):
+        assert list(parallel_map(abs, [-1, -2, -3])) == [1, 2, 3]
         alone = fits(X, y)
 
         def works() -> bool:
-            right = list(mapped(abs, [-1, -2, -3])) == [1, 2, 3]
+            right = list(parallel_map(abs, [-1, -2, -3])) == [1, 2, 3]
             return right and all(np.array_equal(a, b) for a, b in zip(fits(X, y), alone, strict=True))
 
         assert ending_of(fork(works)) == 0

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from dualgap.data.validation import as_rows
 from dualgap.linalg.gram import MAX_PARTS, compile_gram, weighted_gram
-from dualgap.linalg.parallel import working
+from dualgap.linalg.parallel import use_threads
 from dualgap.solvers.newton.systems import square_rows
 
 FACTORS = {
@@ -49,7 +49,7 @@ def test_threads_change_no_bit(form: str) -> None:
     assert 1 < len(rows.parts(MAX_PARTS)) <= MAX_PARTS
     made = []
     for jobs in (1, 2, 3):
-        with working(jobs):
+        with use_threads(jobs):
             made.append(weighted_gram(rows, factors, square_rows(rows)))
     assert np.array_equal(made[0], made[1])
     assert np.array_equal(made[0], made[2])

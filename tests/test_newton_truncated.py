@@ -14,7 +14,7 @@ from dualgap.data.rows import Rows
 from dualgap.data.validation import as_rows
 from dualgap.kernels import products
 from dualgap.linalg.krylov import Operator, Solution, conjugate_residuals
-from dualgap.linalg.parallel import working
+from dualgap.linalg.parallel import use_threads
 from dualgap.solvers.newton import truncated
 from dualgap.solvers.newton.preconditioner import importance_sample, sample_preconditioner
 from dualgap.solvers.newton.products import hessian, ranges
@@ -94,7 +94,7 @@ def test_no_bit_depends_on_the_threads(form: str, many_parts: None) -> None:
     hessian_weights, gradient = hessian_weights_of(problem), np.linspace(-1.0, 1.0, 6)
     found = []
     for jobs in (1, 3):
-        with working(jobs):
+        with use_threads(jobs):
             pre = sample_preconditioner(problem.rows, hessian_weights, problem.strength, 12, True)
             found.append(solve(problem.rows, hessian_weights, problem.strength, gradient, 0.0, 3, True, pre))
     assert found[0].solution.tobytes() == found[1].solution.tobytes()

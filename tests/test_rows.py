@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 import dualgap as dg
 from dualgap.data.validation import as_rows
-from dualgap.linalg.parallel import working
+from dualgap.linalg.parallel import use_threads
 
 
 @pytest.fixture
@@ -185,7 +185,7 @@ def test_one_pass_makes_what_two_would(kind: type, sparse: bool, jobs: int) -> N
         scores *= 2.0
         return scores * factors[part]
 
-    with working(jobs):
+    with use_threads(jobs):
         scores, combination = rows.through(weights, doubled)
         two = rows.scores(weights) * 2.0
         assert np.array_equal(scores, two)

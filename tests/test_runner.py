@@ -15,7 +15,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from dualgap.cli.app import main
-from dualgap.linalg.parallel import working_now
+from dualgap.linalg.parallel import threads_in_use
 from dualgap.workbench import store
 from dualgap.workbench.plan import Plan, command_of
 from dualgap.workbench.pool import Pool
@@ -105,7 +105,7 @@ def test_runs_use_the_threads_they_were_given(threads: int) -> None:
         def recorded(self, run: Any, record: Any) -> None:
             # A solver's threads call BLAS with one each, so that its bits do not depend on their number.
             blas = max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
-            seen.add((working_now(), blas))
+            seen.add((threads_in_use(), blas))
 
     before = [library["num_threads"] for library in threadpool_info()]
     plan = Plan(data=("simulated(n=60)",), solvers=("sdca",), epochs=2.0, repeats=1)

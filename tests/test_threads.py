@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dualgap as dg
-from dualgap.linalg.parallel import _libraries, core_count, mapped, thread_count, working
+from dualgap.linalg.parallel import _libraries, core_count, parallel_map, thread_count, use_threads
 
 
 def helpers() -> set[int | None]:
@@ -25,8 +25,8 @@ def test_results_come_in_order_and_helpers_stay_for_the_next_run() -> None:
 
     seen = []
     for _ in range(2):
-        with working(3):
-            found = list(mapped(slow, list(range(30))))
+        with use_threads(3):
+            found = list(parallel_map(slow, list(range(30))))
         assert [piece for piece, _ in found] == list(range(30))
         assert len({thread for _, thread in found}) > 1
         seen.append(helpers())
@@ -39,10 +39,10 @@ def test_an_error_in_a_piece_reaches_whoever_asked() -> None:
             raise ValueError("piece 7")
         return piece
 
-    with working(2):
+    with use_threads(2):
         with pytest.raises(ValueError, match="piece 7"):
-            list(mapped(fails, list(range(20))))
-        assert list(mapped(abs, [-1, -2, -3])) == [1, 2, 3]
+            list(parallel_map(fails, list(range(20))))
+        assert list(parallel_map(abs, [-1, -2, -3])) == [1, 2, 3]
 
 
 def test_what_numpy_is_told_goes_along() -> None:
@@ -50,9 +50,9 @@ def test_what_numpy_is_told_goes_along() -> None:
         time.sleep(0.002)
         return float(np.exp(np.array([1000.0 + piece]))[0])
 
-    with working(2), warnings.catch_warnings(), np.errstate(over="ignore"):
+    with use_threads(2), warnings.catch_warnings(), np.errstate(over="ignore"):
         warnings.simplefilter("error")
-        assert list(mapped(overflows, list(range(8)))) == [np.inf] * 8
+        assert list(parallel_map(overflows, list(range(8)))) == [np.inf] * 8
 
 
 def test_runs_that_share_helpers_do_not_wait_for_each_other() -> None:
@@ -73,13 +73,13 @@ def test_blas_has_one_thread_until_the_last_run_is_over_whichever_thread_it_is_i
     before, entered, left = counts(), threading.Event(), threading.Event()
 
     def other() -> list[int]:
-        with working(2):
+        with use_threads(2):
             entered.set()
             assert left.wait(20.0)
             return counts()
 
     with ThreadPoolExecutor(1) as users:
-        with working(1):
+        with use_threads(1):
             later = users.submit(other)
             assert entered.wait(20.0)
         assert counts() == [1] * len(before)
@@ -96,9 +96,9 @@ def test_who_is_stopped_at_the_door_leaves_nothing_behind(monkeypatch: pytest.Mo
 
     with monkeypatch.context() as patch:
         patch.setattr("dualgap.linalg.parallel._libraries", stopped)
-        with pytest.raises(KeyboardInterrupt), working(1):
+        with pytest.raises(KeyboardInterrupt), use_threads(1):
             pass
-    with working(1):
+    with use_threads(1):
         assert [library.get_num_threads() for library in _libraries()] == [1] * len(before)
     assert [library.get_num_threads() for library in _libraries()] == before
 
@@ -107,8 +107,8 @@ def test_helpers_are_at_most_one_a_core(monkeypatch: pytest.MonkeyPatch) -> None
     """Threads are never ended, so runs with another n_jobs must not leave more of them behind."""
     monkeypatch.setattr("dualgap.linalg.parallel.core_count", lambda: 3)
     for n_jobs in (2, 5, 3, 10_000, -1):
-        with working(n_jobs):
-            assert list(mapped(abs, list(range(50)))) == list(range(50))
+        with use_threads(n_jobs):
+            assert list(parallel_map(abs, list(range(50)))) == list(range(50))
     assert len(helpers()) <= max(2, core_count() - 1)
 
 

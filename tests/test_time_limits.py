@@ -11,7 +11,7 @@ import pytest
 import dualgap as dg
 from dualgap.data.rows import GRAM_PRODUCTS
 from dualgap.interrupts import Interrupt
-from dualgap.linalg.parallel import RunOver, checked, checkpoint, mapped, working
+from dualgap.linalg.parallel import RunOver, checked, checkpoint, parallel_map, use_threads
 from dualgap.solvers.projected_ascent import POWER_ITERATIONS
 
 
@@ -94,8 +94,8 @@ def test_check_ends_mapped_work(n_jobs: int) -> None:
         time.sleep(0.001)
         done.append(piece)
 
-    with working(n_jobs), checked(check), pytest.raises(RunOver):
-        list(mapped(work, range(1000)))
+    with use_threads(n_jobs), checked(check), pytest.raises(RunOver):
+        list(parallel_map(work, range(1000)))
     assert len(done) < 20
     checkpoint()  # nothing is checked outside
 
@@ -104,11 +104,11 @@ def test_products_of_rows_are_the_same_in_blocks_and_for_any_n_jobs() -> None:
     X = np.random.default_rng(0).normal(size=(1200, 500))
     assert GRAM_PRODUCTS < 1200 * 1200 * 500
     rows = dg.Problem(X, np.where(X[:, 0] > 0.0, 1.0, -1.0)).rows
-    with working(1):
+    with use_threads(1):
         alone = rows.gram()
     np.testing.assert_allclose(alone, X @ X.T, rtol=1e-10, atol=1e-10)
     assert np.array_equal(alone, alone.T)
-    with working(2):
+    with use_threads(2):
         assert np.array_equal(rows.gram(), alone)
 
 

@@ -77,7 +77,7 @@ def _process_bytes() -> int | None:
 
 
 @cache
-def keep_at_hand() -> None:
+def keep_freed_memory() -> None:
     """Let the C library keep freed vectors for the next ones instead of returning their pages to the system.
 
     A solver makes and drops vectors of one number a row, and fresh pages cost more than filling them. glibc returns every

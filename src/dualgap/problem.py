@@ -18,7 +18,7 @@ from dualgap.data.labels import as_column, checked_strength, checked_weights, no
 from dualgap.data.rows import Rows
 from dualgap.data.validation import as_rows
 from dualgap.lazy import lazy
-from dualgap.linalg.parallel import mapped, runs
+from dualgap.linalg.parallel import even_slices, parallel_map
 from dualgap.linalg.root_finding import between_kinks, slope_root
 from dualgap.losses import LOSSES, Loss
 from dualgap.spec import build
@@ -42,7 +42,7 @@ def chunks(count: int) -> list[slice]:
         return [slice(0, count)]
     pieces = -(-count // min(max(count // 8, SHORTEST), CHUNK))
     # An odd one would keep half of the threads waiting for the last.
-    return runs(count, pieces + pieces % 2)
+    return even_slices(count, pieces + pieces % 2)
 
 
 def each(count: int, values: Callable[[slice], Vector]) -> Vector:
@@ -52,7 +52,7 @@ def each(count: int, values: Callable[[slice], Vector]) -> Vector:
     def fill(c: slice) -> None:
         out[c] = values(c)
 
-    for _ in mapped(fill, chunks(count)):
+    for _ in parallel_map(fill, chunks(count)):
         pass
     return out
 
@@ -163,7 +163,7 @@ class Problem:
 
     def total_of(self, value: Callable[[slice], Any]) -> Any:
         """The sum of what is found for each chunk."""
-        return sum(mapped(value, self.chunks()))
+        return sum(parallel_map(value, self.chunks()))
 
     def each(self, values: Callable[[slice], Vector]) -> Vector:
         """v_i for all rows, computed chunk by chunk."""

@@ -12,9 +12,9 @@ from dualgap import starts
 from dualgap.examiner import Examiner
 from dualgap.interrupts import Interrupt
 from dualgap.limits import Limits
-from dualgap.linalg.parallel import working
+from dualgap.linalg.parallel import use_threads
 from dualgap.loop import Loop
-from dualgap.memory import keep_at_hand
+from dualgap.memory import keep_freed_memory
 from dualgap.problem import Problem
 from dualgap.progress import asks_to_stop, watch
 from dualgap.result import Result, Status
@@ -57,10 +57,10 @@ def solve(
     if not isinstance(problem, Problem):
         raise TypeError(f"solve needs a Problem, got {type(problem).__name__}; make one with dg.Problem(X, y)")
     warm = _warm(problem, start)
-    keep_at_hand()
+    keep_freed_memory()
     examiner = Examiner(problem, test)
     interrupt = Interrupt()
-    with watch(progress, limits.max_epochs, tol) as show, working(n_jobs), interrupt:
+    with watch(progress, limits.max_epochs, tol) as show, use_threads(n_jobs), interrupt:
         loop = Loop(problem, chosen, limits, int(seed), warm, examiner, interrupt)
 
         def tell(record: Record) -> bool:

@@ -23,7 +23,7 @@ from dualgap.certificate.bounds import (
 )
 from dualgap.certificate.verdict import Certificate
 from dualgap.linalg.double_double import UNIT
-from dualgap.linalg.parallel import mapped
+from dualgap.linalg.parallel import parallel_map
 from dualgap.problem import Problem, root_of_squares, total
 
 Vector = NDArray[np.float64]
@@ -190,7 +190,9 @@ def row_sums(
         linear = [total(s, values), total(s, conjugates), total(s, np.abs(conjugates, out=conjugates)), total(s, gaps)]
         return np.array([*linear, cost]), [root_of_squares(s, v) for v in (rates, alpha, t)]
 
-    flat = list(chain.from_iterable(mapped(lambda c: [totals(s) for s in slices(c, labels.size)], problem.chunks())))
+    flat = list(
+        chain.from_iterable(parallel_map(lambda c: [totals(s) for s in slices(c, labels.size)], problem.chunks()))
+    )
     means = np.sum([linear for linear, _ in flat], axis=0) / problem.total_weight
     per_row = sqrt(1.0 + gamma(operations + 2)) * SLACK / sqrt(problem.total_weight)
     rate, dual, size = (hypot(*roots) * per_row for roots in zip(*(roots for _, roots in flat), strict=True))

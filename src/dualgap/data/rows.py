@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from dualgap.lazy import lazy
-from dualgap.linalg.parallel import checkpoint, mapped, runs
+from dualgap.linalg.parallel import checkpoint, even_slices, parallel_map
 
 Vector = NDArray[np.float64]
 
@@ -193,7 +193,7 @@ class Rows:
         """The partition of the rows that threads share; it follows from the data's size alone, so that sums have the same bits."""
         worth = self.stored // max(PART_VALUES, PART_WIDTHS * self.dimension)
         pieces = min(max(1, min(2 * worth, FEW_PARTS), worth // 2), self.count)
-        return runs(self.count, pieces if limit is None else min(pieces, limit))
+        return even_slices(self.count, pieces if limit is None else min(pieces, limit))
 
     def runs(self, part: slice, size: int = BLOCK_BYTES) -> Iterator[slice]:
         """Shorter runs of a part, of about so many bytes, for data that must be converted or that a caller is about to copy."""
@@ -232,7 +232,7 @@ class Rows:
             for rows, block, _ in self._ready(part):
                 out[rows] = block @ weights
 
-        for _ in mapped(fill, self.parts()):
+        for _ in parallel_map(fill, self.parts()):
             pass
         return out
 
@@ -244,7 +244,7 @@ class Rows:
         def summed(part: slice) -> Vector:
             return _added(transposed @ coefficients[rows] for rows, _, transposed in self._ready(part))
 
-        return _added(mapped(summed, self.parts()))
+        return _added(parallel_map(summed, self.parts()))
 
     def through(self, weights: Vector, coefficients: Callable[[slice, Vector], Vector]) -> tuple[Vector, Vector]:
         """X w, and Xᵀ c for the c that `coefficients` makes of some rows and their scores: large data is read only once.
@@ -263,7 +263,7 @@ class Rows:
         def summed(part: slice) -> Vector:
             return _added(passed(*ready) for ready in self._ready(part))
 
-        return out, _added(mapped(summed, self.parts()))
+        return out, _added(parallel_map(summed, self.parts()))
 
     def gram(self) -> Vector:
         """X Xᵀ as a dense matrix."""
@@ -313,7 +313,7 @@ class Rows:
             out[rows] = np.vecdot(block, block) if long else np.einsum("ij,ij->i", block, block)
 
         with np.errstate(over="ignore", under="ignore"):
-            for _ in mapped(fill, list(self.runs(slice(0, self.count)))):
+            for _ in parallel_map(fill, list(self.runs(slice(0, self.count)))):
                 pass
         return out
 
@@ -325,7 +325,7 @@ def _dense_gram(values: Vector) -> Vector:
         return _gram_by_rows(values)
     pieces = max(1, min(GRAM_PARTS, dimension // GRAM_COLUMNS, count * count * dimension // GRAM_SUMS))
     # Cut by columns, the sum needs no copy.
-    return _added(mapped(lambda part: values[:, part] @ values[:, part].T, runs(dimension, pieces)))
+    return _added(parallel_map(lambda part: values[:, part] @ values[:, part].T, even_slices(dimension, pieces)))
 
 
 def _gram_by_rows(values: Vector) -> Vector:
@@ -347,10 +347,10 @@ def _gram_by_rows(values: Vector) -> Vector:
         for column in range(end, count, GRAM_TILE):
             out[begin:end, column : column + GRAM_TILE] = out[column : column + GRAM_TILE, begin:end].T
 
-    for _ in mapped(fill, range(0, count, height)):
+    for _ in parallel_map(fill, range(0, count, height)):
         pass
     # Only now: the first number written to a line of the matrix has the system clear its memory.
-    for _ in mapped(mirror, range(0, count, GRAM_TILE)):
+    for _ in parallel_map(mirror, range(0, count, GRAM_TILE)):
         pass
     return out
 

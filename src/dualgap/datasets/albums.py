@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from dualgap.datasets.dataset import Dataset
 from dualgap.datasets.images import Picture, decode, grey
 from dualgap.files import source
-from dualgap.linalg.parallel import mapped, working
+from dualgap.linalg.parallel import parallel_map, use_threads
 from dualgap.memory import refuse_beyond_memory
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
@@ -97,8 +97,8 @@ def read_album(
 
         pieces = [entries[start : start + AT_A_TIME] for start in range(0, len(entries), AT_A_TIME)]
         rows: list[Picture | str] = []
-        with working(n_jobs):
-            for some in mapped(rows_of, pieces):
+        with use_threads(n_jobs):
+            for some in parallel_map(rows_of, pieces):
                 rows += some
                 if progress is not None:
                     progress(len(rows), len(entries))

@@ -18,7 +18,7 @@ from dualgap.estimators.endings import conclude
 from dualgap.estimators.settings import check_limits, seed_of, solver_of, weights_of
 from dualgap.estimators.streaming import streams
 from dualgap.estimators.warm import previous, unchanged
-from dualgap.linalg.parallel import mapped, working
+from dualgap.linalg.parallel import parallel_map, use_threads
 from dualgap.losses import Loss
 from dualgap.models.saving import FitFacts, SavesModels
 from dualgap.problem import Problem
@@ -101,8 +101,8 @@ class CertifiedModel(CallbackSupport, SavesModels, BaseEstimator):  # type: igno
 
         if len(problems) == 1:
             return [run(0)]
-        with working(at_once):
-            return list(mapped(run, range(len(problems))))
+        with use_threads(at_once):
+            return list(parallel_map(run, range(len(problems))))
 
     def _fit(
         self,

@@ -17,7 +17,7 @@ from dualgap.estimators.canonical import Gathered
 from dualgap.estimators.classifiers import LinearClassifier
 from dualgap.estimators.endings import conclude
 from dualgap.estimators.settings import positive, seed_of
-from dualgap.linalg.parallel import working
+from dualgap.linalg.parallel import use_threads
 from dualgap.losses import Loss
 from dualgap.paths import Path, solve_path
 
@@ -49,7 +49,7 @@ class ChoosesC(LinearClassifier):
         splits = self._splits(X, y, codes, weights)
         seed, scorer = seed_of(self.random_state), check_scoring(self, scoring=self.scoring)
         # Folds are the pieces of work: each is done by one thread, and so the same for any number of them.
-        with working(1):
+        with use_threads(1):
             folds = Parallel(n_jobs=self.n_jobs, prefer="threads")(
                 delayed(self._fold)(loss, X, y, codes, weights, train, test, seed, scorer) for train, test in splits
             )

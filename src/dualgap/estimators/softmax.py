@@ -12,7 +12,7 @@ from dualgap.estimators.callbacks import FitTasks
 from dualgap.estimators.canonical import Gathered
 from dualgap.estimators.endings import conclude
 from dualgap.estimators.settings import name_of, seed_of
-from dualgap.linalg.parallel import working
+from dualgap.linalg.parallel import use_threads
 from dualgap.models.saving import FitFacts
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def fit_softmax(
     strength = model._strength(total, 0)
     problem = MultinomialProblem(table.rows, table.targets, strength, weights, model.fit_intercept)
     tasks = FitTasks(model, *given, 1, model.max_iter)
-    with tasks.epochs_of(0) as callback, working(effective_n_jobs(model.n_jobs)):
+    with tasks.epochs_of(0) as callback, use_threads(effective_n_jobs(model.n_jobs)):
         result = solve_multinomial(
             problem,
             model.solver,

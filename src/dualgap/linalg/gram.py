@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dualgap.linalg.parallel import checkpoint, mapped
+from dualgap.linalg.parallel import checkpoint, parallel_map
 
 if TYPE_CHECKING:
     from dualgap.data.rows import Rows
@@ -40,7 +40,7 @@ def weighted_gram(rows: Rows, coefficients: Vector, square_rows: SquareRows | No
             out += block.T @ block if is_constant else _block_gram(block, coefficients[run])
         return out
 
-    grams = mapped(part_gram, rows.parts(MAX_PARTS))
+    grams = parallel_map(part_gram, rows.parts(MAX_PARTS))
     total = next(grams)
     for other in grams:
         total += other

@@ -1,6 +1,6 @@
-"""Threads for one run: a function mapped over pieces of work, with results in the order of the pieces.
+"""Threads for one run: a function mapped over items of work, with results in the order of the items.
 
-Whoever maps chooses the pieces from the size of the data alone, so the numbers are the same for any number of threads.
+Whoever maps chooses the items from the size of the data alone, so the numbers are the same for any number of threads.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-Piece = TypeVar("Piece")
+Item = TypeVar("Item")
 Out = TypeVar("Out")
 
 
@@ -82,7 +82,7 @@ class Helpers:
 
 
 _helpers = Helpers()
-# How many helpers `mapped` may ask beside the thread it is called in.
+# How many helpers `parallel_map` may ask beside the thread it is called in.
 _helper_count: ContextVar[int] = ContextVar("dualgap_helper_count", default=0)
 
 
@@ -105,7 +105,7 @@ def checked(check: Callable[[], None] | None) -> Iterator[None]:
 
 
 def checkpoint() -> None:
-    """Called between pieces of long work, so that a run that is over need not wait for the rest."""
+    """Called between items of long work, so that a run that is over need not wait for the rest."""
     check = _check.get()
     if check is not None:
         check()
@@ -190,8 +190,8 @@ if hasattr(os, "register_at_fork"):
 
 
 @contextmanager
-def working(n_jobs: int | None) -> Iterator[None]:
-    """Within, `mapped` spreads its pieces over so many threads, at most one a core, and BLAS uses one in each."""
+def use_threads(n_jobs: int | None) -> Iterator[None]:
+    """Within, `parallel_map` spreads its items over so many threads, at most one a core, and BLAS uses one in each."""
     # The thread that asks works too. A run of one thread within one of several may use those.
     helper_count = thread_count(n_jobs) - 1
     token = _helper_count.set(helper_count or _helper_count.get())
@@ -202,26 +202,26 @@ def working(n_jobs: int | None) -> Iterator[None]:
         _helper_count.reset(token)
 
 
-def working_now() -> int:
-    """How many threads `mapped` uses here."""
+def threads_in_use() -> int:
+    """How many threads `parallel_map` uses here."""
     return 1 + _helper_count.get()
 
 
-def runs(count: int, pieces: int) -> list[slice]:
-    """So many runs of about the same length, one after the other, over `count` things."""
-    ends = [count * k // pieces for k in range(pieces + 1)]
+def even_slices(count: int, parts: int) -> list[slice]:
+    """Consecutive slices of about the same length that cover `count` things."""
+    ends = [count * k // parts for k in range(parts + 1)]
     return [slice(begin, end) for begin, end in pairwise(ends)]
 
 
-def mapped(function: Callable[[Piece], Out], pieces: Sequence[Piece]) -> Iterator[Out]:
-    """function(piece) for every piece, in order; within a piece nothing is mapped over threads again."""
-    helper_count = min(_helper_count.get(), len(pieces) - 1)
+def parallel_map(function: Callable[[Item], Out], items: Sequence[Item]) -> Iterator[Out]:
+    """function(item) for every item, in order; within an item nothing is mapped over threads again."""
+    helper_count = min(_helper_count.get(), len(items) - 1)
     if helper_count <= 0:
-        return map(_checking(function), pieces)
+        return map(_checking(function), items)
     _helpers.grow_to(helper_count)
-    results: list[Any] = [None] * len(pieces)
-    # One task for each thread, which takes the next piece when it is done with one: a task for each piece costs too much.
-    waiting = iter(range(len(pieces)))
+    results: list[Any] = [None] * len(items)
+    # One task for each thread, which takes the next item when it is done with one: a task for each item costs too much.
+    waiting = iter(range(len(items)))
     said, check = np.geterr(), _check.get()
 
     def work() -> None:
@@ -231,7 +231,7 @@ def mapped(function: Callable[[Piece], Out], pieces: Sequence[Piece]) -> Iterato
             with np.errstate(**said):
                 for number in waiting:
                     checkpoint()
-                    results[number] = function(pieces[number])
+                    results[number] = function(items[number])
         except BaseException:
             for _ in waiting:  # the others need not do what nobody will use
                 pass
@@ -252,13 +252,13 @@ def mapped(function: Callable[[Piece], Out], pieces: Sequence[Piece]) -> Iterato
     return iter(results)
 
 
-def _checking(function: Callable[[Piece], Out]) -> Callable[[Piece], Out]:
+def _checking(function: Callable[[Item], Out]) -> Callable[[Item], Out]:
     """The function, after a checkpoint; itself where nothing is checked."""
     if _check.get() is None:
         return function
 
-    def checks(piece: Piece) -> Out:
+    def checks(item: Item) -> Out:
         checkpoint()
-        return function(piece)
+        return function(item)
 
     return checks

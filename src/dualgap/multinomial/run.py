@@ -15,7 +15,7 @@ from dualgap.data.validation import as_rows
 from dualgap.examiner import Examiner
 from dualgap.interrupts import Interrupt
 from dualgap.limits import Limits
-from dualgap.linalg.parallel import working
+from dualgap.linalg.parallel import use_threads
 from dualgap.loop import Loop
 from dualgap.losses.multinomial import Matrix, Vector
 from dualgap.multinomial.certificate import certify
@@ -111,7 +111,7 @@ def solve_multinomial(
     warm = _warm(problem, start)
     interrupt = Interrupt()
     given: Any = problem
-    with watch(progress, limits.max_epochs, tol) as show, working(n_jobs), interrupt:
+    with watch(progress, limits.max_epochs, tol) as show, use_threads(n_jobs), interrupt:
         loop = Loop(given, chosen, limits, int(seed), warm, _Examiner(problem), interrupt)
 
         def tell(record: Record) -> bool:

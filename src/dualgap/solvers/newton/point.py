@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dualgap.data.rows import Rows
-from dualgap.linalg.parallel import mapped
+from dualgap.linalg.parallel import parallel_map
 from dualgap.losses import Loss
 from dualgap.problem import chunks
 from dualgap.solvers.base import Vector
@@ -104,7 +104,7 @@ def derivatives(
     def fill(c: slice) -> None:
         duals[c], second[c] = at(c)
 
-    run_all(mapped(fill, parts))
+    run_all(parallel_map(fill, parts))
     return duals, second
 
 
@@ -124,7 +124,7 @@ def fenchel_gap(sub: Subproblem, point: Point) -> float:
         z, duals, labels = point.scores[c] + point.intercept, point.duals[c], sub.labels[c]
         return sub.mean(loss.value(z, labels) - loss.negative_conjugate(duals, labels) + duals * z, c)
 
-    return max(sum(mapped(terms, chunks(point.duals.size))), 0.0)
+    return max(sum(parallel_map(terms, chunks(point.duals.size))), 0.0)
 
 
 def gradient_gap(sub: Subproblem, gradient: Vector, gradient_intercept: float, intercept: float) -> float:

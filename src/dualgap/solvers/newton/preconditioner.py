@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from dualgap.data.rows import Rows
 from dualgap.linalg import cholesky
 from dualgap.linalg.krylov import Operator
-from dualgap.linalg.parallel import mapped
+from dualgap.linalg.parallel import parallel_map
 from dualgap.solvers.base import Vector
 
 # Sampled rows are copied this many at a time (1,024 rows of 1,000 columns are 4 MB), in sums that threads share.
@@ -27,7 +27,7 @@ def sample_preconditioner(
         return lambda vector: vector / strength
     numbers, counts = importance_sample(importance, count)
     roots = np.sqrt(counts * hessian_weights[numbers])
-    parts = mapped(lambda k: _gram(rows, numbers[k::SUMS], roots[k::SUMS], intercept), range(SUMS))
+    parts = parallel_map(lambda k: _gram(rows, numbers[k::SUMS], roots[k::SUMS], intercept), range(SUMS))
     matrix = next(parts).astype(np.float64)
     for other in parts:
         matrix += other

@@ -11,7 +11,7 @@ from scipy.linalg.blas import daxpy
 from dualgap import kernels
 from dualgap.data.rows import Rows
 from dualgap.linalg.krylov import Product
-from dualgap.linalg.parallel import mapped
+from dualgap.linalg.parallel import parallel_map
 from dualgap.solvers.base import Vector
 
 Range = tuple[np.uint64, np.uint64]
@@ -25,7 +25,7 @@ def ranges(rows: Rows) -> list[Range]:
 def scores(rows: Rows, vector: Vector) -> Vector:
     """X v."""
     out = np.empty(rows.count)
-    for _ in mapped(lambda part: kernels.products.score_rows(rows.arrays, *part, vector, out), ranges(rows)):
+    for _ in parallel_map(lambda part: kernels.products.score_rows(rows.arrays, *part, vector, out), ranges(rows)):
         pass
     return out
 
@@ -68,7 +68,7 @@ def _sum(rows: Rows, add: Callable[[Any, Vector], None]) -> Vector:
         add(part, out)
         return out
 
-    sums = mapped(part_sum, ranges(rows))
+    sums = parallel_map(part_sum, ranges(rows))
     total = next(sums)
     for other in sums:
         total += other

@@ -16,7 +16,7 @@ from dualgap.cli.app import app
 PAGE = Path(__file__).with_name("command-line.md")
 HEAD = """# The command line
 
-`dualgap …` and `python -m dualgap …` are the same program. This page is written by `python docs/make_command_line.py`
+`dualgap …` and `python -m dualgap …` are the same program; it comes with the extra `race` (`python -m pip install ".[race]"`). This page is written by `python docs/make_command_line.py`
 from the program's own help; [How to race](race.md) and [Model files](models.md) tell the stories.
 """
 

@@ -33,7 +33,7 @@ the table names.
 
 1. In the folders that the variable `DUALGAP_DATA` names, one or more, separated as in `PATH`.
 2. In the cache: the folder that `DUALGAP_CACHE` names, else the place your system has for such things (`dualgap datasets`
-   prints it).
+   prints it; the extra `race` knows it).
 3. Nowhere else, unless you ask: `dualgap datasets skin covtype --download`, or `load("skin", download=True)`, fetches what
    scikit-learn or OpenML has into the cache.
 

@@ -1,9 +1,11 @@
-"""Watching a run: progress bars on standard error, with its gap or for things that are counted, and callbacks that stop it."""
+"""Progress on standard error: bars drawn by rich, or a plain line without it, and callbacks that stop a run."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -14,10 +16,14 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def watch(wanted: bool, max_epochs: float, tol: float) -> Iterator[Callable[[Record], None]]:
-    """A function to call with each record; it draws only where a bar is wanted."""
-    if not wanted:
+def watch(visible: bool, max_epochs: float, tol: float) -> Iterator[Callable[[Record], None]]:
+    """A function to call with each record; it draws only where `visible`."""
+    if not visible:
         yield lambda record: None
+        return
+    if find_spec("rich") is None:
+        with _line() as rewrite:
+            yield lambda record: rewrite(f"epoch {record.epoch:g}  relative gap {record.relative_gap:.2e} → {tol:.0e}")
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -34,18 +40,36 @@ def watch(wanted: bool, max_epochs: float, tol: float) -> Iterator[Callable[[Rec
 
 
 @contextmanager
-def counting(wanted: bool, what: str) -> Iterator[Callable[[int, int], None]]:
-    """A function to call with how many things are done and how many there are; it draws only where a bar is wanted."""
-    if not wanted:
+def counting(visible: bool, unit: str) -> Iterator[Callable[[int, int], None]]:
+    """A function to call with the number done and the total, counted in `unit`; it draws only where `visible`."""
+    if not visible:
         yield lambda done, total: None
+        return
+    if find_spec("rich") is None:
+        with _line() as rewrite:
+            yield lambda done, total: rewrite(f"{done}/{total} {unit}")
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (MofNCompleteColumn(), TextColumn(what), BarColumn(), TimeElapsedColumn())
+    columns = (MofNCompleteColumn(), TextColumn(unit), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def _line() -> Iterator[Callable[[str], None]]:
+    """A function that replaces the text of one line on standard error; the last text stays."""
+
+    def rewrite(text: str) -> None:
+        sys.stderr.write(f"\r\033[K{text}")
+        sys.stderr.flush()
+
+    try:
+        yield rewrite
+    finally:
+        sys.stderr.write("\n")
 
 
 def asks_to_stop(answer: object) -> bool:

@@ -19,7 +19,7 @@ from dualgap.files import destination
 from dualgap.losses import LOSSES
 from dualgap.solvers import SOLVERS
 from dualgap.trace import Record
-from dualgap.workbench import arrays, figures, plots, runner, store, summary
+from dualgap.workbench import arrays, extras, figures, plots, runner, store, summary
 from dualgap.workbench.checking import is_number
 from dualgap.workbench.leaderboard import Leaderboard, leaderboard
 from dualgap.workbench.plan import DEFAULT_EPOCHS, DEFAULT_SECONDS, DEFAULT_SOLVERS, Plan, Run
@@ -70,6 +70,7 @@ def race(
     beside the solvers. `jobs` above 1 is quicker, in so many processes, and its clocks disturb each other; `threads` is
     what each run may use for matrix products. Ctrl-C ends the race with what is finished.
     """
+    extras.require("a race")
     in_memory = y is not None
     if not in_memory and not _are_texts(data):
         raise TypeError(f"a race on rows needs their targets too, race(X, y); got {type(data).__name__} alone")

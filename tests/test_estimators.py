@@ -332,7 +332,7 @@ def test_refusals(options: dict[str, Any], said: str) -> None:
 def test_refusals_of_data() -> None:
     X, y = cancer()
     for weights, said in (
-        (np.ones((y.size, 1)), "one number a row"),
+        (np.ones((y.size, 1)), "one number for each row"),
         (-np.ones(y.size), "finite numbers ≥ 0"),
         (np.zeros(y.size), "positive finite sum"),
         (y, "at least two classes in rows of positive weight"),

@@ -26,7 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import dualgap as dg
-from dualgap.estimators.canonical import GATHERED_VALUES, gathered
+from dualgap.estimators.deduplication import MAX_VALUES, deduplicate
 from dualgap.models.digests import digest
 
 ESTIMATORS = (dg.LinearSVC, dg.LogisticRegression, dg.LinearSVR, dg.Ridge, dg.QuantileRegressor)
@@ -79,7 +79,7 @@ def test_unsorted_indices_and_duplicates_are_left_as_they_were() -> None:
 @pytest.mark.parametrize("solver", ["newton", "sdca", "pegasos"])
 def test_read_only_files_are_fitted_in_place(solver: str, tmp_path: Path) -> None:
     X, y = data_for(dg.LinearSVC)
-    X = np.tile(X, (1 + GATHERED_VALUES // X.size, 1))  # as large as data that is not gathered first
+    X = np.tile(X, (1 + MAX_VALUES // X.size, 1))  # as large as data that is used as given
     y = np.resize(y, X.shape[0])
     np.save(tmp_path / "X.npy", X)
     np.save(tmp_path / "y.npy", y)
@@ -195,29 +195,29 @@ def test_gathering_merges_equal_rows_and_forgets_the_order(form: Any) -> None:
     X = np.array([[0.0, 1.0], [2.0, 0.0], [-0.0, 1.0], [0.0, 0.0], [2.0, 0.0], [5.0, 5.0]])
     y = np.array([1, 0, 1, 1, 1, 0])
     weights = np.array([1.0, 2.0, 3.0, 1.0, 1.0, 0.0])
-    table = gathered(form(X), y, weights)
+    table = deduplicate(form(X), y, weights)
     assert table.rows.count == 4
-    assert table.groups is not None
-    assert table.groups[0] == table.groups[2] != table.groups[3]
-    assert table.groups[1] != table.groups[4]
-    assert table.groups[5] == -1
+    assert table.inverse is not None
+    assert table.inverse[0] == table.inverse[2] != table.inverse[3]
+    assert table.inverse[1] != table.inverse[4]
+    assert table.inverse[5] == -1
     assert table.weights is not None
-    assert table.weights[table.groups[:5]].tolist() == [4.0, 2.0, 4.0, 1.0, 1.0]
-    assert table.targets[table.groups[:5]].tolist() == y[:5].tolist()
+    assert table.weights[table.inverse[:5]].tolist() == [4.0, 2.0, 4.0, 1.0, 1.0]
+    assert table.targets[table.inverse[:5]].tolist() == y[:5].tolist()
     order = np.array([4, 2, 5, 0, 3, 1])
-    other = gathered(form(X[order]), y[order], weights[order])
+    other = deduplicate(form(X[order]), y[order], weights[order])
     assert np.array_equal(table.rows.scores(np.array([1.0, 10.0])), other.rows.scores(np.array([1.0, 10.0])))
     assert np.array_equal(table.targets, other.targets)
     duals = np.array([1.0, 2.0, 3.0, 4.0])
-    np.testing.assert_allclose(table.folded(table.spread(duals)), duals)
-    assert table.spread(duals)[5] == 0.0
-    assert table.folded(np.array([1.0, 0.0, 5.0, 0.0, 0.0, 0.0]))[table.groups[0]] == 4.0
+    np.testing.assert_allclose(table.reduce(table.expand(duals)), duals)
+    assert table.expand(duals)[5] == 0.0
+    assert table.reduce(np.array([1.0, 0.0, 5.0, 0.0, 0.0, 0.0]))[table.inverse[0]] == 4.0
 
 
 def test_large_data_is_used_as_it_comes() -> None:
-    X = np.zeros((GATHERED_VALUES, 1))
-    table = gathered(X, np.zeros(GATHERED_VALUES), None)
-    assert table.groups is None
+    X = np.zeros((MAX_VALUES, 1))
+    table = deduplicate(X, np.zeros(MAX_VALUES), None)
+    assert table.inverse is None
     assert np.shares_memory(table.rows.arrays.values, X)
 
 
@@ -244,7 +244,7 @@ def interrupt():
 
 random = np.random.default_rng(0)
 X = random.normal(size=(2_000, 50))
-for classes, said in ((2, "coef_ and certificate_ hold what there was"), (3, "before all of its problems were solved")):
+for classes, said in ((2, "coef_ and certificate_ hold the last iterate"), (3, "before all of its problems were solved")):
     model = dg.LinearSVC("hinge", solver="sdca", tol=0.0, max_iter=10_000_000)
     threading.Thread(target=interrupt).start()
     try:

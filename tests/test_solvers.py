@@ -9,6 +9,7 @@ import pytest
 
 import dualgap as dg
 from dualgap.solvers import box_ascent
+from dualgap.solvers.primal import StepFacts
 from dualgap.solvers.projected_ascent import largest_curvature
 from examples import small_problem
 
@@ -66,8 +67,8 @@ def test_theta_is_the_papers_or_a_factor_of_it() -> None:
 def test_pegasos_starts_late_where_the_slope_is_unbounded() -> None:
     squared, hinge = small_problem("squared"), small_problem("hinge")
     late = 2.0 * squared.rows.squared_norms.max() / squared.strength
-    assert dg.Pegasos().step_for(squared).number == pytest.approx(1.0 + late)
-    assert dg.Pegasos().step_for(hinge).number == 1.0
+    assert dg.Pegasos().step_for(StepFacts.of(squared)).number == pytest.approx(1.0 + late)
+    assert dg.Pegasos().step_for(StepFacts.of(hinge)).number == 1.0
 
 
 def test_the_largest_curvature_is_the_largest_eigenvalue() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import dualgap as dg
+from dualgap.solvers.primal import StepFacts
 from examples import small_problem
 
 
@@ -71,7 +72,7 @@ def test_the_ball_that_pegasos_projects_onto_holds_the_optimum(loss: str, interc
     # λ‖w*‖² = (1/S) Σ s_i(−φ_i*(−α_i*) − φ_i(z_i*)) ≤ (1/S) Σ s_i φ_i(0) = P(0), because −φ*(−α) ≤ φ(0) for every α.
     problem = small_problem(loss, weights=True, intercept=intercept)
     result = dg.solve(problem, dg.SDCA(), tol=1e-3, max_epochs=400)
-    radius = dg.Pegasos(projection=True).radius(problem)
+    radius = dg.Pegasos(projection=True).radius(StepFacts.of(problem))
     # P is λ-strongly convex: the answer is at most √(2·gap/λ) away from w*.
     nearest = float(np.linalg.norm(result.weights)) - np.sqrt(2.0 * result.certificate.gap / problem.strength)
     assert nearest <= radius

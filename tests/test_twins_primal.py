@@ -15,6 +15,7 @@ from driving import assert_twins, close, drive
 from dualgap.kernels import primal as primal_kernel
 from dualgap.solvers import Answer
 from dualgap.solvers.base import INTERCEPT_SHARE, first_intercept
+from dualgap.solvers.primal import StepFacts
 from examples import FORMS, small_problem
 from reference_losses import table_of
 
@@ -32,7 +33,7 @@ def primal_twin(
 ) -> reference.Run:
     """The step in b is the step in w times its mobility, later by the delay the solver sets for schedules of 1/(λt)."""
     strength, rho = problem.strength, mobility(problem)
-    delay = solver.step_for(problem).delay if isinstance(solver, dg.Pegasos) else 0.0
+    delay = solver.step_for(StepFacts.of(problem)).delay if isinstance(solver, dg.Pegasos) else 0.0
     later = lambda t: 1.0 / (1.0 / eta(t) + strength * delay) if delay else eta(t)
     return reference.sub_gradient(
         reference.plain(problem),
@@ -100,7 +101,7 @@ def test_pegasos_on_every_loss(loss: str) -> None:
 
 def test_the_ball_of_the_hinge_is_one_over_root_lambda() -> None:
     problem = small_problem("hinge", weights=True, strength=0.04)
-    assert dg.Pegasos(projection=True).radius(problem) == pytest.approx(5.0, rel=1e-15)
+    assert dg.Pegasos(projection=True).radius(StepFacts.of(problem)) == pytest.approx(5.0, rel=1e-15)
 
 
 SCHEDULES: dict[str, Callable[[float, float], Callable[[int], float]]] = {

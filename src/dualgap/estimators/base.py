@@ -1,4 +1,15 @@
-"""What all estimators share: data is read, problems on the same rows are solved, and what came out is kept."""
+"""CertifiedModel, the base class of all estimators: everything in `fit` that does not depend on classes or targets.
+
+`fit` of LinearClassifier and LinearRegressor calls, in this order:
+
+    _loss()               the loss of the estimator's parameters; each estimator has its own
+    _validate(X, y, …)    scikit-learn's checks of X, y and sample_weight
+    _deduplicate(X, …)    equal rows merged into one row with a larger weight
+    _strength(S, k)       λ of problem k; each estimator has its own
+    Problem(…)            one for each class or target; two classes, or one target, make a single problem
+    _fit_problems(…)      warm start, `dualgap.solve`, fitted attributes, ConvergenceWarning
+    _shape_attributes()   coef_ and the others get the shapes of the scikit-learn estimator of the same name
+"""
 
 from __future__ import annotations
 
@@ -12,27 +23,37 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dualgap.certificate import certify
 from dualgap.estimators.callbacks import CallbackSupport, FitTasks
-from dualgap.estimators.canonical import Gathered, gathered
-from dualgap.estimators.endings import conclude
-from dualgap.estimators.settings import check_limits, seed_of, solver_of, weights_of
-from dualgap.estimators.streaming import streams
-from dualgap.estimators.warm import previous, unchanged
+from dualgap.estimators.convergence import report_convergence
+from dualgap.estimators.deduplication import Deduplicated, deduplicate
+from dualgap.estimators.parameters import check_limits, check_sample_weight, seed_of, solver_of
+from dualgap.estimators.partial_fit import supports_partial_fit
+from dualgap.examiner import Examiner
 from dualgap.linalg.parallel import parallel_map, use_threads
 from dualgap.losses import Loss
 from dualgap.models.saving import FitFacts, SavesModels
 from dualgap.problem import Problem
 from dualgap.result import Result, Status
 from dualgap.run import solve
+from dualgap.solvers import Auto, Solver
+from dualgap.trace import Clock, Trace
 
 if TYPE_CHECKING:
-    from dualgap.estimators.streams import Stream
+    from dualgap.estimators.partial_fit import Stream
 
 Vector = NDArray[np.float64]
+TrainingData = tuple[Any, NDArray[Any], Vector | None]
+"""X, y and sample_weight after scikit-learn's checks, before deduplication."""
+Start = tuple[Vector, float, Vector | None]
+"""Weights, intercept and, where they are known, duals that a run starts from."""
+
+# An epoch that is complete up to rounding counts as one epoch in n_iter_.
+EPOCH_ROUNDING = 1e-9
 
 
 class CertifiedModel(CallbackSupport, SavesModels, BaseEstimator):  # type: ignore[misc]
-    """A linear model that is fitted by solving one problem, or several on the same rows."""
+    """A linear model fitted by solving one problem, or several on the same rows, each with a certificate."""
 
     solver: Any
     tol: float
@@ -47,40 +68,73 @@ class CertifiedModel(CallbackSupport, SavesModels, BaseEstimator):  # type: igno
     intercept_: Any
     dual_coef_: Any
     n_iter_: Any
+    _facts: FitFacts
+    """What `save` writes beside the fitted attributes; `fit` sets it."""
     _streams: list[Stream]
+    """One stream for each problem; partial_fit sets it, and `fit` deletes it."""
 
     def _loss(self) -> Loss:
-        """The loss that the parameters stand for."""
+        """The loss that the estimator's parameters describe."""
         raise NotImplementedError
 
     def _strength(self, total_weight: float, k: int) -> float:
-        """λ of the problem number k, whose weights sum to `total_weight`."""
+        """λ of problem number k, whose sample weights sum to `total_weight`."""
         raise NotImplementedError
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, **checks: Any) -> tuple[Any, NDArray[Any], Vector | None]:
-        """X as dense or CSR rows, y, and weights as float64; parameters that cannot work are refused first."""
+    def _shape_attributes(self, several: bool) -> None:
+        """Give coef_, intercept_, dual_coef_ and n_iter_ the shapes of the scikit-learn estimator of the same name.
+
+        They come with one row or entry for each problem; `several` is false where there is a single problem.
+        """
+
+    def _validate(self, X: Any, y: Any, sample_weight: Any, **checks: Any) -> TrainingData:
+        """X as a dense or CSR matrix, y, and sample weights as float64; `checks` are options of `validate_data`."""
         check_limits(type(self).__name__, self.tol, self.max_iter, self.max_seconds)
-        solver_of(self.solver)
+        solver_of(self.solver)  # refuses an unknown solver before the data is checked
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", **checks)
-        return X, y, weights_of(sample_weight, X.shape[0])
+        return X, y, check_sample_weight(sample_weight, X.shape[0])
 
-    def _gather(self, X: Any, targets: NDArray[Any], weights: Vector | None) -> Gathered:
-        # A solver of streams draws the rows it was given, as often as it was given them.
-        return gathered(X, targets, weights, wanted=not streams(self))
+    def _deduplicate(self, X: Any, targets: NDArray[Any], weights: Vector | None) -> Deduplicated:
+        """The rows with equal ones merged; pegasos and sgd draw each given row by itself and get the rows as given."""
+        return deduplicate(X, targets, weights, merge=not supports_partial_fit(self))
 
-    def _solve(self, problems: Sequence[Problem], table: Gathered, tasks: FitTasks) -> list[Result]:
-        """One result for each problem: threads work on problems first, and inside each with what is left of them."""
+    def _fit_problems(
+        self,
+        problems: Sequence[Problem],
+        data: Deduplicated,
+        training_data: TrainingData,
+        several: bool,
+        class_factors: Sequence[tuple[float, ...]] | None = None,
+    ) -> Self:
+        """Solve the problems, set the fitted attributes, and warn if a problem is not certified.
+
+        `certificate_` and the like are lists if `several`; `class_factors` is what `save` stores of class_weight.
+        """
+        tasks = FitTasks(self, *training_data, len(problems), self.max_iter)
+        results = self._solve(problems, data, tasks)
+        self.coef_ = np.stack([result.weights for result in results])
+        self.intercept_ = np.array([result.intercept for result in results])
+        self.dual_coef_ = np.stack([data.expand(result.duals) for result in results])
+        self._set_run_attributes(results, [problem.strength for problem in problems], several)
+        self._facts = FitFacts.of(self, problems[0].loss, results[0].solver.name, training_data, class_factors)
+        tasks.end(self.certificate_)
+        report_convergence(type(self).__name__, results, self.tol)
+        return self
+
+    def _solve(self, problems: Sequence[Problem], data: Deduplicated, tasks: FitTasks) -> list[Result]:
+        """One result for each problem; n_jobs threads are divided between problems first, then within each problem."""
         solver, seed = solver_of(self.solver), seed_of(self.random_state)
-        starts = previous(self, table, len(problems))
+        starts = self._warm_starts(data, len(problems))
         jobs = effective_n_jobs(self.n_jobs)
-        # Callbacks and progress bars are told of one problem after the other.
-        at_once = 1 if tasks.is_watched or self.verbose else min(jobs, len(problems))
+        # Callbacks and progress bars follow one problem at a time.
+        at_once = 1 if tasks.has_callbacks or self.verbose else min(jobs, len(problems))
 
         def run(k: int) -> Result:
             start = starts[k]
-            known = None if start is None else unchanged(problems[k], start, self.tol, solver)
-            if known is not None:
-                return known
+            if start is not None:
+                result = _result_without_run(problems[k], start, self.tol, solver)
+                if result is not None:
+                    return result
             with tasks.epochs_of(k) as callback:
                 result = solve(
                     problems[k],
@@ -104,32 +158,24 @@ class CertifiedModel(CallbackSupport, SavesModels, BaseEstimator):  # type: igno
         with use_threads(at_once):
             return list(parallel_map(run, range(len(problems))))
 
-    def _fit(
-        self,
-        problems: Sequence[Problem],
-        table: Gathered,
-        given: tuple[Any, Any, Vector | None],
-        several: bool,
-        class_factors: Sequence[tuple[float, ...]] | None = None,
-    ) -> Self:
-        """Solve the problems, keep what came out, and say where it is not certified.
+    def _warm_starts(self, data: Deduplicated, count: int) -> list[Start | None]:
+        """Where each of `count` problems starts: at the last fit's answer with warm_start=True, else None for zero.
 
-        Attributes are lists, or have a row for each problem, where there are `several`.
+        A last fit of another shape gives None. Its duals are used only if it had the same number of rows.
         """
-        tasks = FitTasks(self, *given, len(problems), self.max_iter)
-        results = self._solve(problems, table, tasks)
-        self.coef_ = np.stack([result.weights for result in results])
-        self.intercept_ = np.array([result.intercept for result in results])
-        self.dual_coef_ = np.stack([table.spread(result.duals) for result in results])
-        self._keep(results, [problem.strength for problem in problems], several)
-        self._facts = FitFacts.of(self, problems[0].loss, results[0].solver.name, given, class_factors)
-        tasks.end(self.certificate_)
-        conclude(type(self).__name__, results, self.tol)
-        return self
+        if not self.warm_start or not hasattr(self, "coef_"):
+            return [None] * count
+        weights, intercepts = np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
+        if weights.shape != (count, data.rows.dimension):
+            return [None] * count
+        duals = np.atleast_2d(getattr(self, "dual_coef_", np.empty(0)))
+        has_duals = duals.shape == (count, data.given_count)
+        return [(weights[k], float(intercepts[k]), data.reduce(duals[k]) if has_duals else None) for k in range(count)]
 
-    def _keep(self, results: Sequence[Any], strengths: list[float], several: bool) -> None:
-        """The attributes that say how the runs went."""
-        self.n_iter_ = np.array([ceil(result.trace[-1].epoch - 1e-9) for result in results], dtype=np.int32)
+    def _set_run_attributes(self, results: Sequence[Any], strengths: list[float], several: bool) -> None:
+        """Set n_iter_ and the attributes that describe the runs, and give all attributes their shapes."""
+        epochs = [ceil(result.trace[-1].epoch - EPOCH_ROUNDING) for result in results]
+        self.n_iter_ = np.array(epochs, dtype=np.int32)
         for name, values in (
             ("certificate_", [result.certificate for result in results]),
             ("status_", [result.status for result in results]),
@@ -141,11 +187,8 @@ class CertifiedModel(CallbackSupport, SavesModels, BaseEstimator):  # type: igno
         self._shape_attributes(several)
         self.__dict__.pop("_streams", None)
 
-    def _shape_attributes(self, several: bool) -> None:
-        """Give coef_, intercept_, dual_coef_ and n_iter_ the shapes they have in scikit-learn's estimator of the name."""
-
     def _scores(self, X: Any) -> Vector:
-        """⟨x, w⟩ + b for each row, and for each problem where there are several."""
+        """⟨x, w⟩ + b of each row: one column for each problem, or flat where coef_ is flat."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", reset=False)
         with np.errstate(over="ignore"):  # a score beyond float64's range is infinite, with the right sign
@@ -156,3 +199,23 @@ class CertifiedModel(CallbackSupport, SavesModels, BaseEstimator):  # type: igno
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _result_without_run(problem: Problem, start: Start, tol: float, solver: Solver | Auto) -> Result | None:
+    """The start itself as the result if its certificate already proves tol, else None."""
+    judged = certify(problem, *start)
+    if not judged.certificate.proves(tol):
+        return None
+    record = Examiner(problem, None).record(judged, 0.0, 0, Clock())
+    chosen = solver.choose(problem, ())[0] if isinstance(solver, Auto) else solver
+    return Result(
+        judged.weights,
+        judged.intercept,
+        judged.duals,
+        judged.certificate,
+        Status.CERTIFIED,
+        "none ran: the last fit's answer still proves tol",
+        Trace([record]),
+        chosen,
+        problem.classes,
+    )

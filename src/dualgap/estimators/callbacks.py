@@ -1,6 +1,6 @@
-"""scikit-learn's callbacks during a fit: a task for each problem, in it a task for each epoch, with the certificate in its metadata.
+"""scikit-learn's callbacks during a fit: a task for each problem, and in it a task for each epoch with its certificate.
 
-scikit-learn has them since 1.9; with an older one there is nothing to call, and an estimator has no `set_callbacks`.
+scikit-learn has callbacks since 1.9. With an older version an estimator has no `set_callbacks`, and nothing is called.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dualgap.trace import Record
 if TYPE_CHECKING:
 
     class CallbackSupport:
-        """What the type checker sees of scikit-learn's mixin."""
+        """scikit-learn's mixin as the type checker sees it."""
 
         def _init_callback_context(self, **options: Any) -> Any: ...
 
@@ -28,7 +28,7 @@ else:
     except ImportError:
 
         class CallbackSupport:
-            """What there is to inherit before scikit-learn 1.9: nothing."""
+            """An empty base class for scikit-learn before 1.9."""
 
         def with_callbacks(method):
             """The method itself."""
@@ -36,9 +36,9 @@ else:
 
 
 class TaskMetadata(dict[str, Any]):
-    """Metadata of a fit, and the certificate of the task that ended, under its name but not among the items.
+    """Metadata of a task: the items of the fit, and `metadata["certificate"]`, which is not among the items.
 
-    scikit-learn's own ScoringMonitor hands the items to scorers as keyword arguments, and those know sample weights only.
+    scikit-learn's ScoringMonitor passes all items to scorers as keyword arguments, and scorers accept sample_weight only.
     """
 
     def __init__(self, items: dict[str, Any], certificate: Any) -> None:
@@ -58,76 +58,79 @@ class TaskMetadata(dict[str, Any]):
 
 
 class EpochTasks:
-    """Called with each record of a run: ends the task of the epoch that it closes and begins the next one's."""
+    """The `callback` of one `solve`: each record ends the task of the current epoch and begins the next one."""
 
-    def __init__(self, estimator: Any, context: Any, given: dict[str, Any], tol: float) -> None:
-        self.estimator, self.context, self.given, self.tol = estimator, context, given, tol
-        self.open: Any = None
+    def __init__(self, estimator: Any, context: Any, fit_arguments: dict[str, Any], tol: float) -> None:
+        self.estimator, self.context, self.fit_arguments, self.tol = estimator, context, fit_arguments, tol
+        self.current: Any = None
         self.last: Record | None = None
 
     def __call__(self, record: Record) -> bool:
+        """End and begin tasks; True stops the run."""
         self.last = record
-        stop = self._end()
+        stop = self.end_current()
         if not stop and record.relative_gap > self.tol:
-            self.open = self.context.subcontext(task_name="epoch")
-            self.open.call_on_fit_task_begin(estimator=self.estimator, **self._arguments())
+            self.current = self.context.subcontext(task_name="epoch")
+            self.current.call_on_fit_task_begin(estimator=self.estimator, **self.arguments())
         return stop
 
-    def close(self) -> None:
-        """End what a limit left open, so that every beginning has its end."""
-        self._end()
-
-    def _end(self) -> bool:
-        if self.open is None:
+    def end_current(self) -> bool:
+        """End the epoch's task if one is open, as after a limit inside an epoch; True if a callback asks to stop."""
+        if self.current is None:
             return False
-        task, self.open = self.open, None
-        return bool(task.call_on_fit_task_end(estimator=self.estimator, **self._arguments()))
+        task, self.current = self.current, None
+        return bool(task.call_on_fit_task_end(estimator=self.estimator, **self.arguments()))
 
-    def _arguments(self) -> dict[str, Any]:
-        metadata = TaskMetadata(self.given["metadata"] or {}, self.last)
-        return {**self.given, "metadata": metadata}
+    def arguments(self) -> dict[str, Any]:
+        """Arguments of a task's callbacks, with the last record as certificate."""
+        return with_certificate(self.fit_arguments, self.last)
 
 
 class FitTasks:
-    """The tasks of one fit; does nothing where no callbacks were set."""
+    """The tasks of one fit; without callbacks all methods do nothing."""
 
     def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any, problems: int, max_iter: Any) -> None:
         self.estimator, self.several = estimator, problems > 1
-        # A record may fall inside an epoch, at the very end.
-        self.epochs = None if max_iter is None else ceil(max_iter) + 1
+        # The last record may fall inside an epoch, which makes one task more.
+        self.max_epochs = None if max_iter is None else ceil(max_iter) + 1
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-        self.given = {"X": X, "y": y, "metadata": metadata}
+        self.fit_arguments = {"X": X, "y": y, "metadata": metadata}
         self.context: Any = None
         if hasattr(estimator, "_init_callback_context"):
-            # One problem's epochs are the fit's own tasks; of several, each is a task of its own.
-            most = problems if self.several else self.epochs
-            self.context = estimator._init_callback_context(max_subtasks=most, sequential_subtasks=not self.several)
-            self.context.call_on_fit_task_begin(estimator=estimator, **self.given)
+            # The epochs of a single problem are direct subtasks of the fit; several problems are subtasks themselves.
+            max_subtasks = problems if self.several else self.max_epochs
+            self.context = estimator._init_callback_context(
+                max_subtasks=max_subtasks, sequential_subtasks=not self.several
+            )
+            self.context.call_on_fit_task_begin(estimator=estimator, **self.fit_arguments)
 
     @property
-    def is_watched(self) -> bool:
+    def has_callbacks(self) -> bool:
         return self.context is not None and bool(getattr(self.estimator, "_skl_callbacks", None))
 
     @contextmanager
     def epochs_of(self, problem: int) -> Iterator[Callable[[Record], bool] | None]:
-        """What to call with each record of the problem's run."""
-        if not self.is_watched:
+        """The `callback` for the `solve` of one problem; None without callbacks."""
+        if not self.has_callbacks:
             yield None
             return
         context = self.context
         if self.several:
-            context = context.subcontext(task_name="problem", task_id=problem, max_subtasks=self.epochs)
-            context.call_on_fit_task_begin(estimator=self.estimator, **self.given)
-        tasks = EpochTasks(self.estimator, context, self.given, self.estimator.tol)
+            context = context.subcontext(task_name="problem", task_id=problem, max_subtasks=self.max_epochs)
+            context.call_on_fit_task_begin(estimator=self.estimator, **self.fit_arguments)
+        tasks = EpochTasks(self.estimator, context, self.fit_arguments, self.estimator.tol)
         yield tasks
-        tasks.close()
+        tasks.end_current()
         if self.several:
-            context.call_on_fit_task_end(estimator=self.estimator, **tasks._arguments())
+            context.call_on_fit_task_end(estimator=self.estimator, **tasks.arguments())
 
     def end(self, certificate: Any) -> None:
-        """End the fit's own task; the estimator is fitted by now."""
+        """End the fit's own task; the estimator has its fitted attributes by now."""
         if self.context is not None:
-            metadata = TaskMetadata(self.given["metadata"] or {}, certificate)
-            self.context.call_on_fit_task_end(
-                estimator=self.estimator, **{**self.given, "metadata": metadata}, reconstruction_attributes={}
-            )
+            arguments = with_certificate(self.fit_arguments, certificate)
+            self.context.call_on_fit_task_end(estimator=self.estimator, **arguments, reconstruction_attributes={})
+
+
+def with_certificate(fit_arguments: dict[str, Any], certificate: Any) -> dict[str, Any]:
+    """Arguments of a callback with a certificate in their metadata."""
+    return {**fit_arguments, "metadata": TaskMetadata(fit_arguments["metadata"] or {}, certificate)}

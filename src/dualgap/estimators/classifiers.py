@@ -13,9 +13,9 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from dualgap.estimators.base import CertifiedModel, Vector
 from dualgap.estimators.callbacks import with_callbacks
-from dualgap.estimators.canonical import Gathered
-from dualgap.estimators.settings import strength_of
-from dualgap.estimators.streaming import advance, streams
+from dualgap.estimators.deduplication import Deduplicated
+from dualgap.estimators.parameters import strength_of
+from dualgap.estimators.partial_fit import advance_streams, supports_partial_fit
 from dualgap.losses import Loss
 from dualgap.problem import Problem
 
@@ -46,23 +46,23 @@ class LinearClassifier(ClassifierMixin, CertifiedModel):  # type: ignore[misc]
             The fitted estimator.
         """
         loss = self._loss()
-        X, y, weights = self._read(X, y, sample_weight)
+        X, y, weights = self._validate(X, y, sample_weight)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         self._check_classes(codes if weights is None else codes[weights > 0.0])
-        table = self._gather(X, codes, weights)
+        table = self._deduplicate(X, codes, weights)
         return self._fit_classes(loss, table, (X, y, weights))
 
-    def _fit_classes(self, loss: Loss, table: Gathered, given: tuple[Any, Any, Vector | None]) -> Self:
+    def _fit_classes(self, loss: Loss, table: Deduplicated, given: tuple[Any, Any, Vector | None]) -> Self:
         parts = self._parts(table.targets, table.weights)
         problems = [
             Problem(table.rows, labels, loss, self._strength(_total(labels, weights), k), weights, self.fit_intercept)
             for k, (labels, weights) in enumerate(parts)
         ]
         factors = self._factors(table.targets, table.weights)
-        return self._fit(problems, table, given, len(parts) > 1, factors)
+        return self._fit_problems(problems, table, given, len(parts) > 1, factors)
 
-    @available_if(streams)  # type: ignore[untyped-decorator]
+    @available_if(supports_partial_fit)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go on with some more rows of a stream, in their order; there with solver="pegasos" and "sgd".
 
@@ -92,7 +92,7 @@ class LinearClassifier(ClassifierMixin, CertifiedModel):  # type: ignore[misc]
         is_first = not hasattr(self, "classes_")
         if is_first and classes is None:
             raise ValueError("partial_fit needs classes in its first call, got None; pass all labels that may come")
-        X, y, weights = self._read(X, y, sample_weight, reset=is_first)
+        X, y, weights = self._validate(X, y, sample_weight, reset=is_first)
         check_classification_targets(y)
         named = self.classes_ if classes is None else np.unique(np.asarray(classes))
         if not is_first and not np.array_equal(named, self.classes_):
@@ -103,7 +103,9 @@ class LinearClassifier(ClassifierMixin, CertifiedModel):  # type: ignore[misc]
         codes = np.searchsorted(named, y)
         self._check_classes(np.arange(named.size))
         parts = self._parts(codes, weights)
-        advance(self, X, [labels for labels, _ in parts], [shares for _, shares in parts], several=len(parts) > 1)
+        advance_streams(
+            self, X, [labels for labels, _ in parts], [shares for _, shares in parts], several=len(parts) > 1
+        )
         return self
 
     def _check_classes(self, codes: NDArray[Any]) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dualgap.estimators.canonical import Gathered
-from dualgap.estimators.folds import ChoosesC
+from dualgap.estimators.cross_validation import ChoosesC
+from dualgap.estimators.deduplication import Deduplicated
 from dualgap.estimators.logistic import LogisticRegression
 from dualgap.estimators.svm import LinearSVC
 from dualgap.losses import Loss
@@ -246,7 +246,7 @@ class LogisticRegressionCV(ChoosesC, LogisticRegression):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _paths(self, loss: Loss, table: Gathered, seed: int) -> list[Path]:
+    def _paths(self, loss: Loss, table: Deduplicated, seed: int) -> list[Path]:
         if self.classes_.size == 2:
             return super()._paths(loss, table, seed)
         weights, of_classes = table.weights, self._class_weights(table.targets, table.weights)

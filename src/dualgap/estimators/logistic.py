@@ -7,8 +7,8 @@ from typing import Any, Self
 from numpy.typing import NDArray
 
 from dualgap.estimators.base import Vector
-from dualgap.estimators.canonical import Gathered
 from dualgap.estimators.classifiers import LinearClassifier
+from dualgap.estimators.deduplication import Deduplicated
 from dualgap.estimators.softmax import fit_softmax, has_softmax
 from dualgap.losses import Logistic, Loss
 from dualgap.losses.chances import chances, log_chances
@@ -120,7 +120,7 @@ class LogisticRegression(LinearClassifier):
     def _loss(self) -> Loss:
         return Logistic()
 
-    def _fit_classes(self, loss: Loss, table: Gathered, given: tuple[Any, Any, Vector | None]) -> Self:
+    def _fit_classes(self, loss: Loss, table: Deduplicated, given: tuple[Any, Any, Vector | None]) -> Self:
         return super()._fit_classes(loss, table, given) if self.classes_.size == 2 else fit_softmax(self, table, given)
 
     def _check_classes(self, codes: NDArray[Any]) -> None:

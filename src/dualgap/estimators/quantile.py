@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dualgap.estimators.parameters import positive
 from dualgap.estimators.regressors import LinearRegressor
-from dualgap.estimators.settings import positive
 from dualgap.losses import Loss, Quantile
 
 

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from dualgap.estimators.base import CertifiedModel, Vector
 from dualgap.estimators.callbacks import with_callbacks
-from dualgap.estimators.streaming import advance, streams
+from dualgap.estimators.partial_fit import advance_streams, supports_partial_fit
 from dualgap.problem import Problem
 
 
@@ -40,17 +40,17 @@ class LinearRegressor(RegressorMixin, CertifiedModel):  # type: ignore[misc]
             The fitted estimator.
         """
         loss = self._loss()
-        X, y, weights = self._read(X, y, sample_weight, y_numeric=True, multi_output=self.several_targets)
+        X, y, weights = self._validate(X, y, sample_weight, y_numeric=True, multi_output=self.several_targets)
         self._check_count(len(_columns(y)))
-        table = self._gather(X, y, weights)
+        table = self._deduplicate(X, y, weights)
         total = float(table.rows.count if table.weights is None else table.weights.sum())
         problems = [
             Problem(table.rows, target, loss, self._strength(total, k), table.weights, self.fit_intercept)
             for k, target in enumerate(_columns(table.targets))
         ]
-        return self._fit(problems, table, (X, y, weights), several=y.ndim == 2)
+        return self._fit_problems(problems, table, (X, y, weights), several=y.ndim == 2)
 
-    @available_if(streams)  # type: ignore[untyped-decorator]
+    @available_if(supports_partial_fit)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Go on with some more rows of a stream, in their order; there with solver="pegasos" and "sgd".
 
@@ -70,12 +70,12 @@ class LinearRegressor(RegressorMixin, CertifiedModel):  # type: ignore[misc]
         self : object
             The estimator.
         """
-        X, y, weights = self._read(
+        X, y, weights = self._validate(
             X, y, sample_weight, y_numeric=True, multi_output=self.several_targets, reset=not hasattr(self, "coef_")
         )
         self._check_count(len(_columns(y)))
         targets = [np.ascontiguousarray(target, dtype=np.float64) for target in _columns(y)]
-        advance(self, X, targets, [weights] * len(targets), several=y.ndim == 2)
+        advance_streams(self, X, targets, [weights] * len(targets), several=y.ndim == 2)
         return self
 
     def predict(self, X: Any) -> Vector:

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dualgap.estimators.parameters import positive
 from dualgap.estimators.regressors import LinearRegressor
-from dualgap.estimators.settings import positive
 from dualgap.losses import Loss, Squared
 
 

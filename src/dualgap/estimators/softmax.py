@@ -9,9 +9,9 @@ from joblib import effective_n_jobs  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from dualgap.estimators.callbacks import FitTasks
-from dualgap.estimators.canonical import Gathered
-from dualgap.estimators.endings import conclude
-from dualgap.estimators.settings import name_of, seed_of
+from dualgap.estimators.convergence import report_convergence
+from dualgap.estimators.deduplication import Deduplicated
+from dualgap.estimators.parameters import seed_of, solver_name
 from dualgap.linalg.parallel import use_threads
 from dualgap.models.saving import FitFacts
 
@@ -25,11 +25,11 @@ SOLVERS = ("auto", "newton", "sdca")
 
 def has_softmax(solver: Any) -> bool:
     """Whether a solver can fit the softmax model."""
-    return name_of(solver) in SOLVERS
+    return solver_name(solver) in SOLVERS
 
 
 def fit_softmax(
-    model: LogisticRegression, table: Gathered, given: tuple[Any, Any, Vector | None]
+    model: LogisticRegression, table: Deduplicated, given: tuple[Any, Any, Vector | None]
 ) -> LogisticRegression:
     """Fit all classes at once; a row of weights for each of them."""
     from dualgap.multinomial.problem import MultinomialProblem
@@ -57,21 +57,21 @@ def fit_softmax(
         )
     model.coef_ = np.ascontiguousarray(result.weights.T)
     model.intercept_ = np.array(result.intercept)
-    model.dual_coef_ = np.stack([table.spread(duals) for duals in result.duals.T])
-    model._keep([result], [strength], several=False)
+    model.dual_coef_ = np.stack([table.expand(duals) for duals in result.duals.T])
+    model._set_run_attributes([result], [strength], several=False)
     of_each = None if of_classes is None else [tuple(of_classes.tolist())]
     model._facts = FitFacts.of(model, model._loss(), result.solver.name, given, of_each)
     tasks.end(model.certificate_)
-    conclude(type(model).__name__, [result], model.tol)
+    report_convergence(type(model).__name__, [result], model.tol)
     return model
 
 
-def _previous(model: LogisticRegression, table: Gathered) -> tuple[Vector, Vector, Vector | None] | None:
+def _previous(model: LogisticRegression, table: Deduplicated) -> tuple[Vector, Vector, Vector | None] | None:
     """The last fit's weights, intercepts and duals where they are wanted and fit."""
     count = model.classes_.size
     if not model.warm_start or getattr(model, "coef_", np.empty(0)).shape != (count, table.rows.dimension):
         return None
     duals: Vector = getattr(model, "dual_coef_", np.empty(0))
     known = duals.shape == (count, table.given_count)
-    folded = np.column_stack([table.folded(column) for column in duals]) if known else None
+    folded = np.column_stack([table.reduce(column) for column in duals]) if known else None
     return model.coef_.T, model.intercept_, folded

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from dualgap.estimators.classifiers import LinearClassifier
+from dualgap.estimators.parameters import loss_of, strength_of
 from dualgap.estimators.regressors import LinearRegressor
-from dualgap.estimators.settings import loss_of, strength_of
 from dualgap.losses import Loss
 
 

@@ -200,6 +200,9 @@ def primal_at_cold_start(problem: Problem) -> float:
 
 def intercept_mobility(problem: Problem) -> float:
     """ρ·mean‖x‖², by which a step in b is larger than a step in a weight; 0 without a free intercept."""
-    if not problem.intercept:
-        return 0.0
-    return INTERCEPT_SHARE * problem.mean_squared_norm or 1.0
+    return intercept_mobility_for(problem.mean_squared_norm) if problem.intercept else 0.0
+
+
+def intercept_mobility_for(mean_squared_norm: float) -> float:
+    """ρ·mean‖x‖² of rows of this mean squared norm; 1 where all rows are empty."""
+    return INTERCEPT_SHARE * mean_squared_norm or 1.0

@@ -9,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from dualgap import kernels
-from dualgap.problem import Problem
-from dualgap.solvers.primal import PrimalSolver, Step, default_step, first_update, longest
+from dualgap.solvers.primal import PrimalSolver, Step, StepFacts, first_update
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,14 +26,14 @@ class Pegasos(PrimalSolver):
         if not isinstance(self.projection, bool):
             raise ValueError(f"pegasos needs projection to be true or false, got {self.projection!r}")
 
-    def step_for(self, problem: Problem) -> Step:
+    def step_for(self, facts: StepFacts) -> Step:
         # Where the slope is unbounded, as for squares, early steps of 1/λ overflow: t starts late enough to be stable.
-        unbounded = not np.isfinite(problem.loss.lipschitz)
-        late = problem.loss.smoothness * longest(problem) / problem.strength if unbounded else 0.0
+        unbounded = not np.isfinite(facts.loss.lipschitz)
+        late = facts.loss.smoothness * facts.longest_row / facts.strength if unbounded else 0.0
         # A first step of 1/λ in b takes long to undo, because nothing shrinks b as it shrinks w.
-        delay = first_update(problem, default_step(problem, longest(problem))) - late
+        delay = first_update(facts.strength, facts.default_step()) - late
         return Step(kernels.primal.INVERSE, 1.0 + late, max(delay, 0.0))
 
-    def radius(self, problem: Problem) -> float:
+    def radius(self, facts: StepFacts) -> float:
         """√(P(0)/λ), which ‖w*‖ never exceeds: at the optimum λ‖w*‖² is the conjugates' mean minus D, at most P(0)."""
-        return sqrt(problem.primal_at_zero / problem.strength) if self.projection else 0.0
+        return sqrt(facts.primal_at_zero / facts.strength) if self.projection else 0.0

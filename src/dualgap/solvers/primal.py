@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dualgap import kernels
+from dualgap.data.rows import Rows
+from dualgap.losses import Loss
 from dualgap.problem import Problem
 from dualgap.solvers.base import (
     SAMPLINGS,
@@ -38,6 +40,57 @@ class State(NamedTuple):
     offset: Vector | None
     """w − w(α) of a warm start, where its weights and duals disagree."""
 
+    @staticmethod
+    def at(weights: Vector, intercept: float, duals: Vector, updates: int = 0, offset: Vector | None = None) -> State:
+        """The state at weights, intercept and duals after a number of updates."""
+        moving = np.zeros(kernels.primal.MOVING)
+        moving[kernels.primal.SCALE] = 1.0
+        moving[kernels.primal.INTERCEPT] = intercept
+        moving[kernels.primal.UPDATES] = updates
+        moving[kernels.primal.SQUARED_NORM] = weights @ weights
+        moving[kernels.primal.OFFSET] = 0.0 if offset is None else 1.0
+        return State(weights, duals, moving, None, None, offset)
+
+    @property
+    def updates(self) -> int:
+        """Number of updates so far."""
+        return int(self.moving[kernels.primal.UPDATES])
+
+    def answer(self) -> Answer:
+        """The last iterate."""
+        scale = self.moving[kernels.primal.SCALE]
+        return Answer(scale * self.weights, float(self.moving[kernels.primal.INTERCEPT]), scale * self.duals)
+
+
+class StepFacts(NamedTuple):
+    """The quantities that a step size depends on: of a problem with all its rows, or of a stream's rows so far."""
+
+    loss: Loss
+    strength: float
+    longest_row: float
+    """max over rows of (n s_i/S)(‖x_i‖² + ρ)."""
+    intercept_scale: float
+    """ρ: a step in the intercept is this factor larger than a step in a weight; 0 without a free intercept."""
+    primal_at_zero: float
+    """P(0, 0)."""
+    baseline: float
+    """P(0, b) at the best b, or at the constant that a stream starts from."""
+
+    @staticmethod
+    def of(problem: Problem) -> StepFacts:
+        return StepFacts(
+            problem.loss,
+            problem.strength,
+            longest(problem),
+            intercept_mobility(problem),
+            problem.primal_at_zero,
+            problem.baseline,
+        )
+
+    def default_step(self) -> float:
+        """The default step size for the longest row."""
+        return default_step(self.loss, self.strength, self.baseline, self.longest_row)
+
 
 class Step(NamedTuple):
     """The step size as the kernel takes it: a schedule, its number, and how much later the intercept is on it."""
@@ -60,54 +113,63 @@ class PrimalSolver(Solver):
         self.whole("batch_size")
 
     @abstractmethod
-    def step_for(self, problem: Problem) -> Step:
-        """The step size on this problem."""
+    def step_for(self, facts: StepFacts) -> Step:
+        """The step size."""
 
-    def radius(self, problem: Problem) -> float:
-        """The ball the weights are projected onto; 0 for none."""
+    def radius(self, facts: StepFacts) -> float:
+        """The radius of the ball the weights are projected onto; 0 for none."""
         return 0.0
 
     def batch(self, problem: Problem) -> int:
         return min(self.batch_size, problem.rows.count)
 
     def start(self, problem: Problem, warm: Answer | None, tol: float = 0.0) -> State:
-        moving = np.zeros(kernels.primal.MOVING)
-        moving[kernels.primal.SCALE] = 1.0
         if warm is None:
-            moving[kernels.primal.INTERCEPT] = first_intercept(problem)
-            return State(np.zeros(problem.rows.dimension), np.zeros(problem.rows.count), moving, None, None, None)
+            return State.at(np.zeros(problem.rows.dimension), first_intercept(problem), np.zeros(problem.rows.count))
         weights = warm.weights.copy()
         duals = np.zeros(problem.rows.count) if warm.duals is None else warm.duals.copy()
-        moving[kernels.primal.INTERCEPT] = warm.intercept
-        moving[kernels.primal.SQUARED_NORM] = weights @ weights
         # A first step of 1/λ would throw a good start away, so a warm run counts as one epoch old.
-        moving[kernels.primal.UPDATES] = -(-problem.rows.count // self.batch(problem))
-        moving[kernels.primal.OFFSET] = 1.0
-        return State(weights, duals, moving, None, None, weights - problem.weights_of(duals))
+        updates = -(-problem.rows.count // self.batch(problem))
+        return State.at(weights, warm.intercept, duals, updates, weights - problem.weights_of(duals))
 
     def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> NDArray[Any]:
         return draw_batches(problem.rows.count, self.batch(problem), self.sampling, epoch, random)
 
     def advance(self, problem: Problem, state: State, steps: NDArray[Any]) -> State:
-        kernels.primal.primal_steps(
-            problem.rows.arrays,
-            problem.labels,
-            problem.sample_weight,
-            kernels.steps.kernel_loss(problem.loss),
-            problem.strength,
-            problem.rows.count / problem.total_weight,
-            *self.step_for(problem),
-            self.radius(problem),
-            intercept_mobility(problem),
-            self.batch(problem),
-            steps,
-            *state[:-1],
-        )
+        weight_factor = problem.rows.count / problem.total_weight
+        facts, batch = StepFacts.of(problem), self.batch(problem)
+        self.step_over(problem.rows, problem.labels, problem.sample_weight, weight_factor, facts, batch, steps, state)
         return state
 
+    def step_over(
+        self,
+        rows: Rows,
+        labels: Vector,
+        sample_weight: Vector | None,
+        weight_factor: float,
+        facts: StepFacts,
+        batch: int,
+        order: NDArray[Any],
+        state: State,
+    ) -> None:
+        """Update `state` in place by steps over the rows in `order`, `batch` rows each; s_i counts times `weight_factor`."""
+        kernels.primal.primal_steps(
+            rows.arrays,
+            labels,
+            sample_weight,
+            kernels.steps.kernel_loss(facts.loss),
+            facts.strength,
+            weight_factor,
+            *self.step_for(facts),
+            self.radius(facts),
+            facts.intercept_scale,
+            batch,
+            order,
+            *state[:-1],
+        )
+
     def answer(self, problem: Problem, state: State) -> Answer:
-        scale = state.moving[kernels.primal.SCALE]
-        return Answer(scale * state.weights, float(state.moving[kernels.primal.INTERCEPT]), scale * state.duals)
+        return state.answer()
 
     def begin_average(self, problem: Problem, state: State) -> State:
         state.moving[[kernels.primal.SCALE_SUM, kernels.primal.AVERAGED, kernels.primal.OFFSET_SUM]] = 0.0
@@ -135,17 +197,16 @@ def longest(problem: Problem) -> float:
     return float(squares.max())
 
 
-def default_step(problem: Problem, length: float) -> float:
+def default_step(loss: Loss, strength: float, baseline: float, length: float) -> float:
     """1/(smoothness·‖x‖² + λ); for a kink, the step that moves one row's score by about its loss at zero."""
-    loss = problem.loss
     if length <= 0.0:
-        return 1.0 / problem.strength
+        return 1.0 / strength
     if loss.has_kink:
-        scale = problem.baseline / loss.lipschitz or 1.0
-        return scale / (loss.lipschitz * length + problem.strength * scale)
-    return 1.0 / (loss.smoothness * length + problem.strength)
+        scale = baseline / loss.lipschitz or 1.0
+        return scale / (loss.lipschitz * length + strength * scale)
+    return 1.0 / (loss.smoothness * length + strength)
 
 
-def first_update(problem: Problem, step: float) -> float:
+def first_update(strength: float, step: float) -> float:
     """The number of an update at which 1/(λt) is the given step; finite for a step so small that λ·step is no float64."""
-    return 1.0 / max(problem.strength * step, TINY)
+    return 1.0 / max(strength * step, TINY)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dualgap import kernels
-from dualgap.problem import Problem
-from dualgap.solvers.primal import SCHEDULES, PrimalSolver, Step, default_step, first_update, longest
+from dualgap.solvers.primal import SCHEDULES, PrimalSolver, Step, StepFacts, first_update
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,8 +24,8 @@ class SGD(PrimalSolver):
         self.one_of("schedule", tuple(SCHEDULES))
         self.positive("step")
 
-    def step_for(self, problem: Problem) -> Step:
-        step = default_step(problem, longest(problem)) if self.step is None else float(self.step)
+    def step_for(self, facts: StepFacts) -> Step:
+        step = facts.default_step() if self.step is None else float(self.step)
         if self.schedule == "inverse":
-            return Step(kernels.primal.INVERSE, first_update(problem, step))
+            return Step(kernels.primal.INVERSE, first_update(facts.strength, step))
         return Step(getattr(kernels.primal, SCHEDULES[self.schedule]), step)

@@ -69,7 +69,8 @@ class Subgradient(Solver):
 
     def eta(self, problem: Problem, updates: int) -> float:
         """The step size after so many updates."""
-        step = self.step or default_step(problem, problem.mean_squared_norm + intercept_mobility(problem))
+        length = problem.mean_squared_norm + intercept_mobility(problem)
+        step = self.step or default_step(problem.loss, problem.strength, problem.baseline, length)
         schedule = self.schedule or ("inverse" if problem.loss.has_kink else "constant")
         if schedule == "constant":
             return step

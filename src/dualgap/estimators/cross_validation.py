@@ -13,10 +13,10 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import StratifiedKFold, check_cv
 
 from dualgap.estimators.base import Vector
-from dualgap.estimators.canonical import Gathered
 from dualgap.estimators.classifiers import LinearClassifier
-from dualgap.estimators.endings import conclude
-from dualgap.estimators.settings import positive, seed_of
+from dualgap.estimators.convergence import report_convergence
+from dualgap.estimators.deduplication import Deduplicated
+from dualgap.estimators.parameters import positive, seed_of
 from dualgap.linalg.parallel import use_threads
 from dualgap.losses import Loss
 from dualgap.paths import Path, solve_path
@@ -42,7 +42,7 @@ class ChoosesC(LinearClassifier):
     strength = None
     warm_start = False
 
-    def _fit_classes(self, loss: Loss, table: Gathered, given: tuple[Any, Any, Vector | None]) -> Self:
+    def _fit_classes(self, loss: Loss, table: Deduplicated, given: tuple[Any, Any, Vector | None]) -> Self:
         X, y, weights = given
         self.Cs_ = _grid(type(self).__name__, self.Cs)
         codes = np.searchsorted(self.classes_, y)
@@ -60,7 +60,9 @@ class ChoosesC(LinearClassifier):
         ascending = np.argsort(self.Cs_, kind="stable")
         # Of equal scores the stronger penalty wins.
         self.C_ = float(self.Cs_[ascending[self.scores_.mean(axis=0)[ascending].argmax()]])
-        conclude(type(self).__name__, [r for fold in folds for results in fold.results for r in results], self.tol)
+        report_convergence(
+            type(self).__name__, [r for fold in folds for results in fold.results for r in results], self.tol
+        )
         return super()._fit_classes(loss, table, given)
 
     def _splits(
@@ -100,7 +102,7 @@ class ChoosesC(LinearClassifier):
                 f"{type(self).__name__} needs every class in the rows each fold fits, got a fold without "
                 f"{self.classes_[counts.argmin()]!r}; use fewer folds, or stratified ones"
             )
-        paths = self._paths(loss, self._gather(X[train], codes[train], inside), seed)
+        paths = self._paths(loss, self._deduplicate(X[train], codes[train], inside), seed)
         options = {} if weights is None else {"sample_weight": weights[test]}
         scores = np.empty(self.Cs_.size)
         for place in range(self.Cs_.size):
@@ -109,14 +111,14 @@ class ChoosesC(LinearClassifier):
             scores[place] = scorer(model, X[test], y[test], **options)
         return Fold(scores, [[path.results[place] for path in paths] for place in range(self.Cs_.size)])
 
-    def _paths(self, loss: Loss, table: Gathered, seed: int) -> list[Path]:
+    def _paths(self, loss: Loss, table: Deduplicated, seed: int) -> list[Path]:
         """A path of strengths for each problem that the classes make."""
         return [
             self._path(table, labels, loss, weights, seed)
             for labels, weights in self._parts(table.targets, table.weights)
         ]
 
-    def _path(self, table: Gathered, targets: Any, loss: Any, weights: Vector | None, seed: int) -> Path:
+    def _path(self, table: Deduplicated, targets: Any, loss: Any, weights: Vector | None, seed: int) -> Path:
         total = float(targets.size if weights is None else weights.sum())
         return solve_path(
             table.rows,

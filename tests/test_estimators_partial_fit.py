@@ -13,9 +13,10 @@ from sklearn.exceptions import NotFittedError
 
 import dualgap as dg
 from dualgap.data.validation import as_rows
-from dualgap.estimators.streams import Stream
+from dualgap.estimators.partial_fit import Stream
 from dualgap.solvers import Answer
 from dualgap.solvers.base import integer_type
+from dualgap.solvers.primal import State
 
 ROWS, CUTS = 203, ([50], [1, 2, 3, 100], [7, 64, 65, 130, 200], list(range(1, 203)))
 SOLVERS = ("pegasos", "pegasos(projection=true)", "sgd", "sgd(schedule=sqrt)")
@@ -205,9 +206,9 @@ def test_refusals() -> None:
 def test_what_the_step_depends_on_does_not_know_where_calls_end() -> None:
     """The law behind the equality: pieces of a stream are where the longest row or the count of rows doubles."""
     X, y = stream("regression")
-    made = Stream.starting(0.1, 6, None, 0.0)
+    made = Stream(0.1, State.at(np.zeros(6), 0.0, np.empty(0)))
     made.advance(dg.Pegasos(), dg.Absolute(), as_rows(X), y, None, True)
     norms = (X**2).sum(axis=1)
-    assert made.longest == norms.max()
+    assert made.largest_squared_norm == norms.max()
     assert made.count == ROWS
     np.testing.assert_allclose(made.means[0], norms[:128].mean())

@@ -1,4 +1,4 @@
-"""What an estimator says about how its runs ended: nothing where they are certified, else one warning with what to raise."""
+"""How an estimator reports runs that did not reach tol: one ConvergenceWarning that says what to raise."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ ADVICE = {
 }
 
 
-def conclude(owner: str, results: Sequence[Any], tol: float) -> None:
-    """Warn of runs that missed tol; hand a Ctrl-C on, so that whoever called fit in a loop ends too."""
+def report_convergence(estimator_name: str, results: Sequence[Any], tol: float) -> None:
+    """Warn if a run missed tol, with the largest gap; raise KeyboardInterrupt if Ctrl-C ended a run."""
     if any(result.status is Status.INTERRUPTED for result in results):
-        raise KeyboardInterrupt(f"{owner} was interrupted; coef_ and certificate_ hold what there was")
+        raise KeyboardInterrupt(f"{estimator_name} was interrupted; coef_ and certificate_ hold the last iterate")
     missed = [result for result in results if result.status in ADVICE]
     if not missed:
         return
     worst = max(missed, key=lambda result: result.certificate.relative_gap)
     several = f" in {len(missed)} of {len(results)} problems" if len(results) > 1 else ""
     warnings.warn(
-        f"{owner} is not certified{several}: relative gap {worst.certificate.relative_gap:.3g} where tol is {tol:g}, "
-        f"after {worst.trace[-1].epoch:g} epochs; {ADVICE[worst.status]}",
+        f"{estimator_name} is not certified{several}: relative gap {worst.certificate.relative_gap:.3g} where tol is "
+        f"{tol:g}, after {worst.trace[-1].epoch:g} epochs; {ADVICE[worst.status]}",
         ConvergenceWarning,
-        stacklevel=_calls_to_user(),
+        stacklevel=_caller_level(),
     )
 
 
-def _calls_to_user() -> int:
-    """How many calls up the line stands that called fit, past this package's and scikit-learn's wrappers of it."""
-    frame, calls = sys._getframe(1), 1
+def _caller_level() -> int:
+    """The `stacklevel` of the first frame outside dualgap and scikit-learn: the line that called fit."""
+    frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("dualgap.", "sklearn.")):
-        frame, calls = frame.f_back, calls + 1
-    return calls
+        frame, level = frame.f_back, level + 1
+    return level

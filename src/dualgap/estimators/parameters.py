@@ -1,0 +1,124 @@
+"""Constructor parameters of an estimator turned into a solver, a loss, a strength, a seed, or refused in one sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from dualgap.losses import LOSSES, Loss
+from dualgap.losses.base import is_number
+from dualgap.solvers import SOLVERS, Auto, Solver
+from dualgap.spec import build, canonical, parse
+
+SCIKIT_LEARN_SOLVERS = frozenset(
+    [
+        "lbfgs",
+        "liblinear",
+        "newton_cg",
+        "newton_cholesky",
+        "sag",
+        "saga",
+        "svd",
+        "cholesky",
+        "lsqr",
+        "sparse_cg",
+        "highs",
+        "highs_ds",
+        "highs_ipm",
+        "interior_point",
+        "revised_simplex",
+    ]
+)
+"""Solvers of scikit-learn, spelled as `spec.canonical` spells them."""
+
+
+def solver_of(solver: object) -> Solver | Auto:
+    """The solver of a name, a spec or an object; the refusal of a scikit-learn name points to auto."""
+    if isinstance(solver, str) and canonical(solver) in SCIKIT_LEARN_SOLVERS:
+        raise ValueError(
+            f"solver needs to be a name of dualgap's ({', '.join(SOLVERS)}), got scikit-learn's {solver!r}; "
+            "solver='auto' chooses a method that certifies its answer"
+        )
+    return build(solver, SOLVERS, "solver")
+
+
+def solver_name(solver: object) -> str:
+    """The name of a solver given by name, spec or object; empty for anything else."""
+    if not isinstance(solver, str):
+        return str(getattr(solver, "name", ""))
+    try:
+        return parse(solver)[0]
+    except ValueError:
+        return ""
+
+
+def loss_of(
+    estimator_name: str, loss: object, allowed: tuple[str, ...], options: dict[str, float] | None = None
+) -> Loss:
+    """The loss of a name, a spec or an object; `options` are the estimator's own, for a name without options."""
+    if isinstance(loss, str) and options and canonical(loss) in allowed:
+        return LOSSES[canonical(loss)](**options)
+    built = build(loss, LOSSES, "loss")
+    if built.name not in allowed:
+        raise ValueError(f"{estimator_name} needs loss to be one of {', '.join(allowed)}, got {built.name!r}")
+    return built
+
+
+def positive(estimator_name: str, name: str, value: Any) -> float:
+    """The value as a float; refused unless it is a positive finite number."""
+    if isinstance(value, bool) or not (is_number(value) and value > 0.0):
+        raise ValueError(f"{estimator_name} needs a finite {name} > 0, got {value!r}; the default is a good start")
+    return float(value)
+
+
+def strength_of(estimator_name: str, C: Any, strength: Any, total_weight: float) -> float:
+    """λ: 1/(C·S), or `strength` where it is given."""
+    if strength is None:
+        return 1.0 / (positive(estimator_name, "C", C) * total_weight)
+    if C != 1.0:
+        raise ValueError(
+            f"{estimator_name} needs C or strength, got both C={C!r} and strength={strength!r}; leave one out"
+        )
+    return positive(estimator_name, "strength", strength)
+
+
+def check_limits(estimator_name: str, tol: Any, max_iter: Any, max_seconds: Any) -> None:
+    """Refuse a limit that is not a positive number; None is no limit, and tol=0 asks for the smallest gap float64 can prove."""
+    if isinstance(tol, bool) or not (is_number(tol) and tol >= 0.0):
+        raise ValueError(f"{estimator_name} needs a finite tol ≥ 0, got {tol!r}; the default is 1e-4")
+    for name, value in (("max_iter", max_iter), ("max_seconds", max_seconds)):
+        if value is not None:
+            positive(estimator_name, name, value)
+
+
+def seed_of(random_state: Any) -> int:
+    """`random_state` where it is a seed, else a seed drawn from the generator; None is NumPy's global generator."""
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise ValueError(f"random_state needs a whole number ≥ 0, got {random_state}; 0 is a good start")
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def check_sample_weight(sample_weight: Any, count: int) -> np.ndarray[Any, np.dtype[np.float64]] | None:
+    """Sample weights as float64, one for each row; None where none are given."""
+    if sample_weight is None:
+        return None
+    values = np.array(sample_weight, dtype=np.float64)
+    if values.ndim == 0:
+        values = np.full(count, float(values))
+    if values.shape != (count,):
+        raise ValueError(
+            f"sample_weight needs shape ({count},), one number for each row, got {values.shape}; pass a flat list"
+        )
+    if not np.isfinite(values).all() or (values < 0.0).any():
+        raise ValueError(
+            "sample_weight needs finite numbers ≥ 0, got negative or infinite ones; give a row weight 0 to leave it out"
+        )
+    if not 0.0 < values.sum() < np.inf:
+        raise ValueError(
+            "sample_weight needs a positive finite sum, got all zeros or an overflow; leave sample_weight out"
+        )
+    return values

@@ -89,7 +89,7 @@ def best_share(problem: Problem, rows: np.ndarray, change: np.ndarray, weights: 
 
 def make_round(problem: Problem, rule: Rule, parts: list[np.ndarray], duals: np.ndarray, weights: np.ndarray) -> None:
     """One round: steps of every part on its copy of the weights, then the merge."""
-    rows, loss = problem.rows, kernels.steps.kernel_loss(problem.loss)
+    rows, loss = problem.rows, kernels.families.kernel_loss(problem.loss)
     stiffness = rule.parts if rule.name == "safe" else 1  # σ′: the other parts move too.
     touched = np.concatenate(parts)
     before, way = duals[touched], np.zeros_like(weights)

@@ -23,8 +23,8 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "dualgap"
 def kernel_hash() -> str:
     """A short hash of every kernel file, its name and its bytes."""
     digest = hashlib.sha256()
-    for path in sorted((SOURCE / "kernels").glob("*.py")):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sorted((SOURCE / "kernels").rglob("*.py")):
+        digest.update(str(path.relative_to(SOURCE)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reference_losses import Table, best_dual, pressure, rough_logistic_dual
+from reference_losses import Table, best_dual, kkt_violation, rough_logistic_dual
 
 
 class Data(NamedTuple):
@@ -152,7 +152,7 @@ class Sleepers:
         before, terms = self.alpha.copy(), 0.0
         for i in map(int, order):
             score = float(X[i] @ self.data.weights_of(self.alpha)) + self.intercept
-            if pressure(self.loss, score, y[i], self.alpha[i]) < 0.0:
+            if kkt_violation(self.loss, score, y[i], self.alpha[i]) < 0.0:
                 self.slept[i] = {0: 1, 1: 2, 2: 7}.get(self.slept[i], min(3 * self.slept[i] + 1, 31))
                 self.wakes[i] = self.number + 1 + self.slept[i]
                 continue

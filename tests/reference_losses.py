@@ -239,7 +239,7 @@ def closed_form_dual(loss: Table, score: float, label: float, dual: float, curva
     return dual + (label / (1.0 + np.exp(label * score)) - dual) / max(1.0, 0.25 + curvature)
 
 
-def pressure(loss: Table, score: float, label: float, dual: float) -> float:
+def kkt_violation(loss: Table, score: float, label: float, dual: float) -> float:
     """The steepest rise of −φ*(−α) − α·score along a direction that α may move in; below zero where α is held."""
     low, high = loss.domain(label)
     up = loss.dual_slope(dual, label, +1) - score if dual < high else -inf

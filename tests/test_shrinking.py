@@ -10,7 +10,7 @@ import dualgap as dg
 import reference
 from driving import close, random_of
 from dualgap.kernels import shrinking as kernels
-from dualgap.kernels.steps import fenchel_young, kernel_loss
+from dualgap.kernels.families import kernel_loss
 from dualgap.solvers.base import INTERCEPT_SHARE, first_intercept
 from dualgap.solvers.shrinking import Visits
 from examples import FORMS, small_problem
@@ -118,7 +118,7 @@ def test_a_rows_part_of_the_gap(loss: str) -> None:
         for dual in [*ends, 0.0, *inner]:
             for score in 3.0 * rng.normal(size=20):
                 gap = table.value(score, label) - table.dual_value(dual, label) + dual * score
-                assert fenchel_young(packed, score, label, dual) == pytest.approx(gap, rel=1e-10, abs=1e-12)
+                assert packed.fenchel_gap(score, label, dual) == pytest.approx(gap, rel=1e-10, abs=1e-12)
 
 
 @pytest.mark.parametrize("cut", [1, 7, 100])

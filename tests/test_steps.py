@@ -1,4 +1,4 @@
-"""What kernels know of a loss, one row at a time: its slope, its exact dual step, and how firmly a bound holds.
+"""What kernels know of a loss, one row at a time: its derivative, its exact dual step, and its KKT violation.
 
 Each law is checked on the function as plain Python calls it and on a small kernel around it, which is how solvers do;
 under NUMBA_DISABLE_JIT=1 the two are the same.
@@ -6,17 +6,21 @@ under NUMBA_DISABLE_JIT=1 the two are the same.
 
 from __future__ import annotations
 
+from importlib import import_module
+from inspect import signature
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import dualgap as dg
+from dualgap.kernels import families
 from dualgap.kernels.compile import kernel
-from dualgap.kernels.steps import dual_step, kernel_loss, negative_slope, pressure
+from dualgap.kernels.families import base, kernel_loss
 from examples import loss_variants
 from reference_losses import best_dual, closed_form_dual, logistic_dual, table_of
-from reference_losses import pressure as reference_pressure
+from reference_losses import kkt_violation as reference_violation
 
 pytestmark = pytest.mark.kernels
 
@@ -25,21 +29,21 @@ pytestmark = pytest.mark.kernels
 def all_slopes(loss, scores, labels, out):
     """out_i = −φ′(z_i), compiled."""
     for i in range(out.size):
-        out[i] = negative_slope(loss, scores[i], labels[i])
+        out[i] = loss.negative_derivative(scores[i], labels[i])
 
 
 @kernel
 def all_steps(loss, scores, labels, duals, curvatures, out):
     """out_i = the new dual of row i, compiled."""
     for i in range(out.size):
-        out[i] = dual_step(loss, scores[i], labels[i], duals[i], curvatures[i])
+        out[i] = loss.dual_step(scores[i], labels[i], duals[i], curvatures[i])
 
 
 @kernel
-def all_pressures(loss, scores, labels, duals, out):
-    """out_i = the pressure on row i, compiled."""
+def all_violations(loss, scores, labels, duals, out):
+    """out_i = the KKT violation of row i, compiled."""
     for i in range(out.size):
-        out[i] = pressure(loss, scores[i], labels[i], duals[i])
+        out[i] = loss.kkt_violation(scores[i], labels[i], duals[i])
 
 
 def compiled(function, loss, *columns: np.ndarray) -> np.ndarray:
@@ -48,11 +52,11 @@ def compiled(function, loss, *columns: np.ndarray) -> np.ndarray:
     return out
 
 
-def interpreted(function, loss, *columns: np.ndarray) -> np.ndarray:
-    return np.array([function(loss, *map(float, row)) for row in zip(*columns, strict=True)])
+def interpreted(function: str, loss, *columns: np.ndarray) -> np.ndarray:
+    return np.array([getattr(loss, function)(*map(float, row)) for row in zip(*columns, strict=True)])
 
 
-def agreeing(kernel_function, function, loss, *columns: np.ndarray) -> np.ndarray:
+def agreeing(kernel_function, function: str, loss, *columns: np.ndarray) -> np.ndarray:
     """What the kernel says, once plain Python was seen to say the same."""
     said = compiled(kernel_function, loss, *columns)
     np.testing.assert_allclose(said, interpreted(function, loss, *columns), rtol=1e-13, atol=1e-15)
@@ -65,7 +69,7 @@ def with_smoothed(losses: list[dg.Loss]) -> list[dg.Loss]:
 
 VARIANTS = loss_variants()
 every_loss = pytest.mark.parametrize("loss", VARIANTS, ids=repr)
-NEWTON, CLOSED_FORM = (kernel_loss(dg.Logistic(), form) for form in ("newton", "closed_form"))
+NEWTON, CLOSED_FORM = kernel_loss(dg.Logistic()), kernel_loss(dg.Logistic(), "logistic_closed_form")
 
 
 def labels_for(loss: dg.Loss) -> tuple[float, ...]:
@@ -93,7 +97,7 @@ def test_the_slope_is_the_losses_own_candidate(loss: dg.Loss) -> None:
     scores = np.concatenate([np.linspace(-5.0, 5.0, 101) + 0.003, [-1e4, -50.0, 50.0, 1e4]])
     for label in labels_for(loss):
         labels = np.full(scores.size, label)
-        said = agreeing(all_slopes, negative_slope, kernel_loss(loss), scores, labels)
+        said = agreeing(all_slopes, "negative_derivative", kernel_loss(loss), scores, labels)
         np.testing.assert_allclose(said, loss.dual_candidate(scores, labels), rtol=1e-13, atol=1e-15)
 
 
@@ -101,14 +105,14 @@ def test_at_a_kink_the_slope_is_the_candidate_too() -> None:
     for loss in (loss for loss in VARIANTS if loss.has_kink):
         for label in labels_for(loss):
             for kink in loss.kinks(np.array([label])):
-                said = negative_slope(kernel_loss(loss), float(kink[0]), label)
+                said = kernel_loss(loss).negative_derivative(float(kink[0]), label)
                 assert said == loss.dual_candidate(kink, np.array([label]))[0]
 
 
 @every_loss
 def test_the_dual_step_maximizes_the_dual_of_one_row(loss: dg.Loss) -> None:
     columns = cases(loss, scores=(-4.0, -0.73, 0.0, 0.31, 1.2, 5.0), curvatures=(0.0, 1e-3, 0.5, 1.0, 40.0))
-    new = agreeing(all_steps, dual_step, kernel_loss(loss), *columns)
+    new = agreeing(all_steps, "dual_step", kernel_loss(loss), *columns)
     scores, labels, duals, curvatures = columns
     assert np.array_equal(loss.clip(new, labels), new)
 
@@ -129,7 +133,7 @@ def test_the_dual_step_maximizes_the_dual_of_one_row(loss: dg.Loss) -> None:
 @every_loss
 def test_the_dual_step_is_the_root_that_bisection_finds(loss: dg.Loss) -> None:
     columns = cases(loss, scores=(-2.3, 0.17, 0.9), curvatures=(0.0, 0.02, 3.0))
-    new = agreeing(all_steps, dual_step, kernel_loss(loss), *columns)
+    new = agreeing(all_steps, "dual_step", kernel_loss(loss), *columns)
     expected = [best_dual(table_of(loss), *map(float, row)) for row in zip(*columns, strict=True)]
     np.testing.assert_allclose(new, expected, rtol=1e-11, atol=1e-12)
 
@@ -138,11 +142,11 @@ def test_the_dual_step_is_the_root_that_bisection_finds(loss: dg.Loss) -> None:
 def test_a_second_step_from_the_answer_stays(loss: dg.Loss) -> None:
     scores, labels, duals, curvatures = cases(loss, scores=(-2.3, 0.17, 0.9), curvatures=(0.02, 3.0))
     step = kernel_loss(loss)
-    new = agreeing(all_steps, dual_step, step, scores, labels, duals, curvatures)
+    new = agreeing(all_steps, "dual_step", step, scores, labels, duals, curvatures)
     moved = scores + curvatures * (new - duals)
-    again = agreeing(all_steps, dual_step, step, moved, labels, new, curvatures)
+    again = agreeing(all_steps, "dual_step", step, moved, labels, new, curvatures)
     np.testing.assert_allclose(again, new, rtol=1e-10, atol=1e-11)
-    push = agreeing(all_pressures, pressure, step, moved, labels, new)
+    push = agreeing(all_violations, "kkt_violation", step, moved, labels, new)
     # There the dual is at rest: it wants to move by rounding alone, unless a bound holds it.
     assert (push <= 1e-11).all()
     inside = np.array(
@@ -170,7 +174,7 @@ def test_the_guarded_newton_step_is_right_to_ten_digits_everywhere() -> None:
     columns = logistic_cases()
     assert columns[2].min() == -1.0
     assert 1.0 - 2.0**-53 in columns[2]
-    new = agreeing(all_steps, dual_step, NEWTON, *columns)
+    new = agreeing(all_steps, "dual_step", NEWTON, *columns)
     error = np.abs(new - np.asarray(logistic_dual(*columns), dtype=np.float64))
     assert error.max() <= 1e-10
     inside = columns[1] * new
@@ -193,7 +197,7 @@ def test_no_cycle_where_the_sigmoid_saturates() -> None:
 
 def test_the_closed_form_is_the_papers_and_never_lowers_the_dual() -> None:
     scores, labels, duals, curvatures = logistic_cases()
-    new = agreeing(all_steps, dual_step, CLOSED_FORM, scores, labels, duals, curvatures)
+    new = agreeing(all_steps, "dual_step", CLOSED_FORM, scores, labels, duals, curvatures)
     inside = labels * new
     assert ((inside >= 0.0) & (inside <= 1.0)).all()
     near = np.abs(scores) < 500.0
@@ -212,19 +216,19 @@ def test_the_closed_form_is_the_papers_and_never_lowers_the_dual() -> None:
 
 
 @every_loss
-def test_pressure_is_below_zero_exactly_where_a_bound_holds(loss: dg.Loss) -> None:
+def test_kkt_violation_is_negative_exactly_where_a_bound_holds(loss: dg.Loss) -> None:
     scores, labels, duals, _ = cases(loss, scores=(-4.0, -1.0, -0.73, 0.0, 0.31, 1.0, 1.2, 5.0))
-    said = agreeing(all_pressures, pressure, kernel_loss(loss), scores, labels, duals)
+    said = agreeing(all_violations, "kkt_violation", kernel_loss(loss), scores, labels, duals)
     table = table_of(loss)
     expected = np.array(
-        [reference_pressure(table, *map(float, row)) for row in zip(scores, labels, duals, strict=True)]
+        [reference_violation(table, *map(float, row)) for row in zip(scores, labels, duals, strict=True)]
     )
     # A held dual does not move, at whatever curvature; one that pushes does.
     stays = np.array(
         [best_dual(table, *map(float, row), 0.1) == row[2] for row in zip(scores, labels, duals, strict=True)]
     )
     if loss.name == "logistic":
-        # The entropy's slope is infinite at both ends; the pressure is how far the dual is from its candidate.
+        # The entropy's slope is infinite at both ends; the violation is how far the dual is from its candidate.
         np.testing.assert_allclose(said, np.abs(loss.dual_candidate(scores, labels) - duals), rtol=1e-13)
         return
     np.testing.assert_allclose(said, expected, rtol=1e-13, atol=1e-15)
@@ -240,3 +244,27 @@ def test_losses_reach_kernels_as_their_numbers() -> None:
         assert isinstance(step, tuple)
         assert all(isinstance(value, float) for value in step)
     assert type(NEWTON) is not type(CLOSED_FORM)
+
+
+FAMILIES = sorted({path.stem for path in Path(families.__file__).parent.glob("*.py")} - {"__init__", "base"})
+
+
+def family_class(name: str) -> type:
+    return import_module(f"dualgap.kernels.families.{name}").FAMILY
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_family_has_every_scalar_function_with_its_arguments(name: str) -> None:
+    family = family_class(name)
+    for function in base.NAMES:
+        declared = signature(getattr(base.ScalarFunctions, function))
+        assert signature(getattr(family, function)) == declared, f"{name}.{function}"
+
+
+def test_family_classes_have_names_of_their_own() -> None:
+    # Numba names a compiled function after the class, so two classes of one name would share machine code.
+    assert len({family_class(name).__name__ for name in FAMILIES}) == len(FAMILIES)
+
+
+def test_every_loss_names_a_family() -> None:
+    assert {loss.family for loss in dg.LOSSES.values()} <= set(FAMILIES)

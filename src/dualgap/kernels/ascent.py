@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dualgap.kernels.compile import kernel
-from dualgap.kernels.steps import dual_step
 
 
 @kernel
 def step_all_duals(labels, loss, curvature, scores, duals):
     """One projected (proximal) gradient step: each dual moves against the same scores with the same curvature."""
     for i in range(duals.size):
-        duals[i] = dual_step(loss, scores[i], labels[i], duals[i], curvature)
+        duals[i] = loss.dual_step(scores[i], labels[i], duals[i], curvature)
 
 
 @kernel
@@ -27,7 +26,7 @@ def box_steps(gram, labels, row_weights, loss, lambda_n, order, duals, shares, m
         if row_weights is not None:
             share = row_weights[i]
         old = duals[i]
-        new = dual_step(loss, score / lambda_n, labels[i], old, share * row[i] / lambda_n)
+        new = loss.dual_step(score / lambda_n, labels[i], old, share * row[i] / lambda_n)
         if new != old:
             duals[i] = new
             shares[i] = share * new

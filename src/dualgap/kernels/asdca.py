@@ -13,7 +13,6 @@ import numpy as np
 
 from dualgap.kernels.compile import kernel
 from dualgap.kernels.rows import add_to, dot, prefetch
-from dualgap.kernels.steps import negative_slope
 
 # Places in `moving`, the numbers that change during a run.
 SCALE, SCALE_SUM, AVERAGED = range(3)
@@ -43,7 +42,7 @@ def asdca_steps(
                 prefetch(rows, order[begin + k + AHEAD])
             i = order[begin + k]
             score = dot(rows, i, dual_weights) + (1.0 - theta) * scale * dot(rows, i, lag)
-            slopes[k] = negative_slope(loss, score, labels[i])
+            slopes[k] = loss.negative_derivative(score, labels[i])
         for k in range(size):
             i = order[begin + k]
             delta = theta * (slopes[k] - duals[i])

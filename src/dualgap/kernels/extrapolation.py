@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from dualgap.kernels.conjugates import conjugate_bend, conjugate_rest, conjugate_slope, is_curved, piece
 from dualgap.kernels.rows import add_to, dot
 
 # With more than this share of the rows ending at a bound, the face is not yet settled and its curvature means little.
@@ -59,7 +58,7 @@ def extrapolate(
         if row_weights is not None:
             share = row_weights[i]
         p, q = duals[i] - before[i], step[i]
-        low, high = piece(loss, labels[i], duals[i])
+        low, high = loss.conjugate_interval(labels[i], duals[i])
         if low == high:
             # A dual that has come to rest has no part in either direction.
             held += p != 0.0 or q != 0.0
@@ -69,8 +68,8 @@ def extrapolate(
                 add_to(rows, i, -share * q * scale, step_weights)
             before[i], step[i] = duals[i], 0.0
             continue
-        slope = share * conjugate_slope(loss, labels[i], duals[i])
-        bend = share * conjugate_bend(loss, labels[i], duals[i])
+        slope = share * loss.conjugate_slope(labels[i], duals[i])
+        bend = share * loss.conjugate_second_derivative(labels[i], duals[i])
         gp += slope * p
         gq += slope * q
         pp += bend * p * p
@@ -100,15 +99,15 @@ def extrapolate(
             share = 1.0
             if row_weights is not None:
                 share = row_weights[i]
-            low, high = piece(loss, labels[i], duals[i])
+            low, high = loss.conjugate_interval(labels[i], duals[i])
             kept = min(max(duals[i] + wanted, low), high) - duals[i]
             if duals[i] + wanted < low or duals[i] + wanted > high:
                 add_to(rows, i, share * (kept - wanted) * scale, step_weights)
-                climb = conjugate_slope(loss, labels[i], duals[i]) - dot(rows, i, weights)
+                climb = loss.conjugate_slope(labels[i], duals[i]) - dot(rows, i, weights)
                 slope += share * climb * (kept - wanted)
             else:
                 kept = wanted
-            bend += share * conjugate_bend(loss, labels[i], duals[i]) * kept * kept
+            bend += share * loss.conjugate_second_derivative(labels[i], duals[i]) * kept * kept
             wanted = kept
         step[i] = wanted
     for j in range(weights.size):
@@ -116,7 +115,7 @@ def extrapolate(
     length = 0.0
     if slope > 0.0:
         length = slope / bend if bend > slope else 1.0
-        if is_curved(loss):
+        if loss.has_curved_conjugate():
             length = _checked(labels, row_weights, loss, moved, size, step, duals, slope, bend, length)
 
     for k in range(size):
@@ -139,7 +138,7 @@ def _slopes(rows, labels, row_weights, loss, moved, size, before, step, duals, w
         i = moved[k]
         p, q = duals[i] - before[i], step[i]
         if p != 0.0 or q != 0.0:
-            climb = conjugate_slope(loss, labels[i], duals[i]) - dot(rows, i, weights)
+            climb = loss.conjugate_slope(labels[i], duals[i]) - dot(rows, i, weights)
             if row_weights is not None:
                 climb *= row_weights[i]
             gp += climb * p
@@ -154,7 +153,7 @@ def _checked(labels, row_weights, loss, moved, size, step, duals, slope, bend, l
     for k in range(size):
         i = moved[k]
         if step[i] != 0.0:
-            more = conjugate_rest(loss, labels[i], duals[i], length * step[i])
+            more = loss.conjugate_remainder(labels[i], duals[i], length * step[i])
             if row_weights is not None:
                 more *= row_weights[i]
             gain += more

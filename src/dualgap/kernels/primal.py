@@ -16,7 +16,6 @@ import numpy as np
 
 from dualgap.kernels.compile import kernel
 from dualgap.kernels.rows import add_to, dot, prefetch
-from dualgap.kernels.steps import negative_slope
 
 # Places in `moving`, the numbers that change during a run.
 SCALE, UPDATES, INTERCEPT, SQUARED_NORM, SCALE_SUM, AVERAGED, OFFSET, OFFSET_SUM = range(8)
@@ -62,7 +61,7 @@ def primal_steps(
             if begin + k + AHEAD < order.size:
                 prefetch(rows, order[begin + k + AHEAD])
             i = order[begin + k]
-            slopes[k] = negative_slope(loss, scale * dot(rows, i, weights) + intercept, labels[i])
+            slopes[k] = loss.negative_derivative(scale * dot(rows, i, weights) + intercept, labels[i])
             if row_weights is not None:
                 total += slopes[k] * row_weights[i]
             else:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from dualgap.kernels.compile import kernel
 from dualgap.kernels.rows import add_to, dot, fetch, prefetch
-from dualgap.kernels.steps import dual_step
 
 # Places in `moving`, the numbers that change during a run.
 INTERCEPT, AVERAGED, SEEN_WEIGHT = range(3)
@@ -59,7 +58,7 @@ def sdca_steps(
         if row_weights is not None:
             share = row_weights[i]
             curvature *= share
-        new = dual_step(loss, score, label, old, curvature)
+        new = loss.dual_step(score, label, old, curvature)
         delta = new - old
         if delta != 0.0:
             duals[i] = new
@@ -96,7 +95,7 @@ def modified_sgd_steps(
         seen += share
         if share > 0.0:
             curvature = share * (squared_norms[i] / lambda_n + intercept_rate) * (total / seen)
-            new = dual_step(loss, score, labels[i], 0.0, curvature)
+            new = loss.dual_step(score, labels[i], 0.0, curvature)
             duals[i] = new
             add_to(rows, i, share * new / lambda_n, weights)
             intercept += share * new * intercept_rate

@@ -15,12 +15,9 @@ from math import log
 from numba.extending import register_jitable
 
 from dualgap.kernels.compile import kernel
-from dualgap.kernels.conjugates import is_curved
 from dualgap.kernels.extrapolation import extrapolate
 from dualgap.kernels.rows import add_to, dot, fetch, prefetch
 from dualgap.kernels.sdca import AHEAD, INTERCEPT, MOVING
-from dualgap.kernels.steps import fenchel_young, pressure
-from dualgap.kernels.visits import visit
 
 # Further places in `moving`: Σ s_i α_i; the sum of the gap's terms met in the pass so far, what it is likely to be after
 # the last pass, and what it was in that pass if all rows were awake; the sum that ends the work; the relative gap wanted,
@@ -112,7 +109,7 @@ def _primal_guess(labels, row_weights, loss, total, at_zero, strength, duals, we
     """P = D + gap, with −φ*(−α) = φ(0) − (φ(0) + φ*(−α))."""
     conjugates = 0.0
     for i in range(labels.size):
-        term = fenchel_young(loss, 0.0, labels[i], duals[i])
+        term = loss.fenchel_gap(0.0, labels[i], duals[i])
         if row_weights is not None:
             term *= row_weights[i]
         conjugates += term
@@ -195,7 +192,7 @@ def passes(
             label, old = labels[i], duals[i]
             score = dot(rows, i, weights) + intercept
             # No bound ever holds a dual whose conjugate is curved up to its ends, and asking would cost an exponential.
-            if not is_curved(loss) and pressure(loss, score, label, old) < 0.0:
+            if not loss.has_curved_conjugate() and loss.kkt_violation(score, label, old) < 0.0:
                 sleep[i] = min(LENGTHENED * sleep[i] + 1 if sleep[i] > 1 else sleep[i] + 1, LONGEST_SLEEP)
                 due[i] = number + 1 + sleep[i]
                 continue
@@ -206,7 +203,7 @@ def passes(
             if row_weights is not None:
                 share = row_weights[i]
                 curvature *= share
-            new, term = visit(loss, score, label, old, curvature)
+            new, term = loss.coordinate_step(score, label, old, curvature)
             running += share * term
             delta = new - old
             if delta != 0.0:

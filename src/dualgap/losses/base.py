@@ -36,6 +36,8 @@ class Loss(ABC):
     name: ClassVar[str]
     task: ClassVar[Literal["classification", "regression"]]
     formula: ClassVar[str]
+    family: ClassVar[str]
+    """The file in `kernels/families/` with the scalar functions that kernels need of this loss."""
 
     has_product_form: ClassVar[bool] = False
     """Whether `terms` computes h as a sum of products ≥ 0 of the argument, and not as a difference of large numbers."""

@@ -23,6 +23,7 @@ class MarginFamily(QuadraticFamily):
     """φ(z) = max over 0 ≤ a ≤ upper of a(1 − m) − γa²/2."""
 
     task = "classification"
+    family = "margin"
 
     @property
     def lower(self) -> float:
@@ -144,6 +145,7 @@ class Logistic(Loss):
 
     name: ClassVar[str] = "logistic"
     task = "classification"
+    family = "logistic"
     formula: ClassVar[str] = "log(1 + e^−m)"
 
     @property

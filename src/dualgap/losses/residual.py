@@ -31,6 +31,7 @@ class ResidualFamily(QuadraticFamily):
     """φ(z) = max over lower ≤ α ≤ upper of α(y − z) − ε|α| − γα²/2."""
 
     task = "regression"
+    family = "residual"
 
     @property
     def lower(self) -> float:

@@ -105,7 +105,7 @@ class ASDCA(Solver):
             problem.rows.arrays,
             problem.labels,
             problem.sample_weight,
-            kernels.steps.kernel_loss(self.inner_loss(problem)),
+            kernels.families.kernel_loss(self.inner_loss(problem)),
             problem.lambda_n,
             theta,
             self.batch(problem),

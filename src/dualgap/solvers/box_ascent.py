@@ -45,7 +45,7 @@ class BoxAscent(Solver):
 
     def prepare(self, problem: Problem) -> None:
         nothing = np.empty(0, dtype=integer_type(problem.rows.count))
-        loss, empty = kernels.steps.kernel_loss(problem.loss), np.empty(0)
+        loss, empty = kernels.families.kernel_loss(problem.loss), np.empty(0)
         kernels.ascent.box_steps(
             np.empty((0, 0)),
             problem.labels[:0],
@@ -74,7 +74,7 @@ class BoxAscent(Solver):
             state.gram,
             problem.labels,
             problem.sample_weight,
-            kernels.steps.kernel_loss(problem.loss),
+            kernels.families.kernel_loss(problem.loss),
             problem.lambda_n,
             steps,
             state.duals,

@@ -157,7 +157,7 @@ class PrimalSolver(Solver):
             rows.arrays,
             labels,
             sample_weight,
-            kernels.steps.kernel_loss(facts.loss),
+            kernels.families.kernel_loss(facts.loss),
             facts.strength,
             weight_factor,
             *self.step_for(facts),

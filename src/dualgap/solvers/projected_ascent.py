@@ -50,7 +50,7 @@ class ProjectedAscent(Solver):
 
     def prepare(self, problem: Problem) -> None:
         kernels.ascent.step_all_duals(
-            problem.labels[:0], kernels.steps.kernel_loss(problem.loss), 1.0, np.empty(0), np.empty(0)
+            problem.labels[:0], kernels.families.kernel_loss(problem.loss), 1.0, np.empty(0), np.empty(0)
         )
 
     def batch(self, problem: Problem) -> int:
@@ -71,7 +71,7 @@ class ProjectedAscent(Solver):
     def advance(self, problem: Problem, state: State, steps: Any) -> State:
         scores = problem.scores(state.weights)
         kernels.ascent.step_all_duals(
-            problem.labels, kernels.steps.kernel_loss(problem.loss), state.curvature, scores, state.duals
+            problem.labels, kernels.families.kernel_loss(problem.loss), state.curvature, scores, state.duals
         )
         if state.dual_sums is not None:
             np.add(state.dual_sums, state.duals, out=state.dual_sums)

@@ -85,7 +85,7 @@ class SDCA(Solver):
         return draw_order(count, self.sampling, epoch, random)
 
     def advance(self, problem: Problem, state: State, steps: NDArray[Any] | Visits) -> State:
-        rows, loss = problem.rows, kernels.steps.kernel_loss(problem.loss, self.logistic_step)
+        rows, loss = problem.rows, self._kernel_loss(problem)
         common = (rows.arrays, problem.labels, rows.squared_norms, problem.sample_weight, loss)
         rate = intercept_mobility(problem) / problem.lambda_n
         written = (state.duals, state.weights, state.moving)
@@ -99,6 +99,11 @@ class SDCA(Solver):
         else:
             kernels.sdca.sdca_steps(*common, problem.lambda_n, rate, steps, *written, state.dual_sums)
         return state
+
+    def _kernel_loss(self, problem: Problem) -> Any:
+        """The loss as kernels know it, with the dual step that was asked for."""
+        is_closed_form = problem.loss.family == "logistic" and self.logistic_step == "closed_form"
+        return kernels.families.kernel_loss(problem.loss, "logistic_closed_form" if is_closed_form else None)
 
     def prepare(self, problem: Problem) -> None:
         state = self.start(problem, None)

@@ -1,4 +1,4 @@
-"""What a pass makes of a row: a step that gains all but a little of what the best would, and the row's part of the gap."""
+"""Coordinate steps of a pass: nearly the gain of the exact dual step, and the row's term of the gap."""
 
 from __future__ import annotations
 
@@ -7,21 +7,19 @@ import pytest
 
 import dualgap as dg
 from dualgap.kernels.compile import kernel
-from dualgap.kernels.conjugates import conjugate_bend, conjugate_rest, conjugate_slope
-from dualgap.kernels.steps import dual_step, fenchel_young, kernel_loss
-from dualgap.kernels.visits import visit
+from dualgap.kernels.families import kernel_loss
 from examples import loss_variants
 
 pytestmark = pytest.mark.kernels
 
 
 @kernel
-def all_visits(loss, scores, labels, duals, curvatures, new, gaps, best, exact):
-    """What visits say of each row, and what exact steps and gaps do."""
+def all_coordinate_steps(loss, scores, labels, duals, curvatures, new, gaps, best, exact):
+    """Coordinate steps with their gaps, and the exact dual steps and gaps."""
     for i in range(new.size):
-        new[i], gaps[i] = visit(loss, scores[i], labels[i], duals[i], curvatures[i])
-        best[i] = dual_step(loss, scores[i], labels[i], duals[i], curvatures[i])
-        exact[i] = fenchel_young(loss, scores[i], labels[i], duals[i])
+        new[i], gaps[i] = loss.coordinate_step(scores[i], labels[i], duals[i], curvatures[i])
+        best[i] = loss.dual_step(scores[i], labels[i], duals[i], curvatures[i])
+        exact[i] = loss.fenchel_gap(scores[i], labels[i], duals[i])
 
 
 def random_rows(count: int) -> list[np.ndarray]:
@@ -36,10 +34,10 @@ def random_rows(count: int) -> list[np.ndarray]:
     return [scores, labels, labels * inside, np.exp(4.0 * rng.normal(size=count))]
 
 
-def test_a_logistic_visit_gains_all_but_a_fiftieth() -> None:
+def test_logistic_coordinate_step_gains_98_percent() -> None:
     scores, labels, duals, curvatures = columns = random_rows(5000)
     new, gaps, best, exact = (np.empty(scores.size) for _ in range(4))
-    all_visits(kernel_loss(dg.Logistic()), *columns, new, gaps, best, exact)
+    all_coordinate_steps(kernel_loss(dg.Logistic()), *columns, new, gaps, best, exact)
     loss = dg.Logistic()
     assert ((labels * new >= 0.0) & (labels * new <= 1.0)).all()
 
@@ -56,22 +54,25 @@ def test_a_logistic_visit_gains_all_but_a_fiftieth() -> None:
 
 
 @pytest.mark.parametrize("loss", [loss for loss in loss_variants() if loss.name != "logistic"], ids=repr)
-def test_other_losses_step_exactly(loss: dg.Loss) -> None:
+def test_other_losses_take_the_exact_step(loss: dg.Loss) -> None:
     scores, labels, duals, curvatures = random_rows(200)
     columns = (scores, labels, loss.clip(duals, labels), curvatures)
     new, gaps, best, exact = (np.empty(scores.size) for _ in range(4))
-    all_visits(kernel_loss(loss), *columns, new, gaps, best, exact)
+    all_coordinate_steps(kernel_loss(loss), *columns, new, gaps, best, exact)
     assert np.array_equal(new, best)
     assert np.array_equal(gaps, exact)
 
 
-def test_what_slope_and_bend_leave_of_the_entropy() -> None:
+def test_remainder_of_the_entropy_after_second_order() -> None:
     loss, step = dg.Logistic(), kernel_loss(dg.Logistic())
     for label in (-1.0, 1.0):
         for a in (1e-6, 0.03, 0.5, 0.999):
             for part in (-0.8, -0.2, -0.049, -1e-3, 1e-3, 0.049, 0.2, 0.8):
                 dual, move = label * a, label * part * min(a, 1.0 - a)
                 ends = loss.negative_conjugate(np.array([dual, dual + move]), np.full(2, label))
-                near = conjugate_slope(step, label, dual) * move - 0.5 * conjugate_bend(step, label, dual) * move**2
-                rest = conjugate_rest(step, label, dual, move)
-                assert rest == pytest.approx(ends[1] - ends[0] - near, rel=2e-3, abs=1e-15)
+                near = (
+                    step.conjugate_slope(label, dual) * move
+                    - 0.5 * step.conjugate_second_derivative(label, dual) * move**2
+                )
+                remainder = step.conjugate_remainder(label, dual, move)
+                assert remainder == pytest.approx(ends[1] - ends[0] - near, rel=2e-3, abs=1e-15)

@@ -4,7 +4,8 @@
 
 Each revision is checked out into a temporary folder and has a process of its own for each problem. The two fit in turn, so
 that a busy moment of the machine meets both; medians of at least 5 fits, of more where a fit is short. Imports and compilers
-are outside the clock.
+are outside the clock. The time inside the judge is told apart: the last column is the ratio that the judge alone would have
+caused, had the rest of the fit stayed as it is after.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rival_problems import PROBLEMS, load, prepare
 
@@ -35,16 +36,53 @@ WAITED = 0.01
 def child(folder: str, name: str, tol: float) -> None:
     """Fit whenever a line comes in, and say how long it took and how it ended."""
     sys.path.insert(0, str(Path(__file__).parent))
+    judging = time_judge()
     import dualgap as dg
 
     problem = PROBLEMS[name]
     X, y = load(Path(folder), problem.data)
     for _ in sys.stdin:
+        judging.clear()
         began = time.perf_counter()
         fit = dg.Problem(X, y, problem.loss, problem.strength(X.shape[0]))
         result = dg.solve(fit, tol=tol, n_jobs=THREADS)
         seconds = time.perf_counter() - began
-        print(json.dumps([seconds, result.status.name, result.certificate.relative_gap]), flush=True)
+        print(json.dumps([seconds, *judging, result.status.name, result.certificate.relative_gap]), flush=True)
+
+
+class JudgeClock(list[float]):
+    """Seconds inside the judge, and how often it was asked."""
+
+    def clear(self) -> None:
+        self[:] = [0.0, 0]
+
+
+def time_judge() -> JudgeClock:
+    """A clock around `certify`; called before the modules that import it by name are loaded."""
+    from dualgap import certificate
+
+    clock, certify = JudgeClock(), certificate.certify
+
+    def timed(*given: Any, **options: Any) -> Any:
+        began = time.perf_counter()
+        try:
+            return certify(*given, **options)
+        finally:
+            clock[0] += time.perf_counter() - began
+            clock[1] += 1
+
+    certificate.certify = timed
+    return clock
+
+
+class Fit(NamedTuple):
+    """One fit: seconds in all and inside the judge, how often the judge was asked, and how it ended."""
+
+    seconds: float
+    judge_seconds: float
+    certificates: int
+    status: str
+    relative_gap: float
 
 
 class Side:
@@ -59,13 +97,12 @@ class Side:
             env=os.environ | {"PYTHONPATH": str(source / "src")},
         )
 
-    def fit(self) -> tuple[float, str, float]:
+    def fit(self) -> Fit:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write("\n")
         self.process.stdin.flush()
-        seconds, status, gap = json.loads(self.process.stdout.readline())
-        return seconds, status, gap
+        return Fit(*json.loads(self.process.stdout.readline()))
 
     def close(self) -> None:
         self.process.kill()
@@ -77,25 +114,28 @@ def compare(sources: list[Path], folder: str, name: str, tol: float) -> dict[str
     sides = [Side(source, folder, name, tol) for source in sources]
     try:
         ends = [side.fit() for side in sides]
-        times: list[list[float]] = [[], []]
+        fits: list[list[Fit]] = [[], []]
         began = time.perf_counter()
-        while len(times[0]) < FEWEST or (time.perf_counter() - began < SECONDS and len(times[0]) < MOST):
-            for k in (0, 1) if len(times[0]) % 2 else (1, 0):
-                times[k].append(sides[k].fit()[0])
+        while len(fits[0]) < FEWEST or (time.perf_counter() - began < SECONDS and len(fits[0]) < MOST):
+            for k in (0, 1) if len(fits[0]) % 2 else (1, 0):
+                fits[k].append(sides[k].fit())
     finally:
         for side in sides:
             side.close()
-    before, after = map(statistics.median, times)
+    before, after = (statistics.median(fit.seconds for fit in side) for side in fits)
+    old, new = (statistics.median(fit.judge_seconds / max(fit.certificates, 1) for fit in side) for side in fits)
+    asked = fits[1][0].certificates
     return {
         "problem": name,
         "before_ms": f"{1e3 * before:.3f}",
         "after_ms": f"{1e3 * after:.3f}",
         "ratio": f"{after / before:.3f}",
-        "before": ends[0][1],
-        "after": ends[1][1],
-        "relative_gap_before": f"{ends[0][2]:.3g}",
-        "relative_gap_after": f"{ends[1][2]:.3g}",
-        "fits": len(times[0]),
+        "before": ends[0].status,
+        "after": ends[1].status,
+        "relative_gap_before": f"{ends[0].relative_gap:.3g}",
+        "relative_gap_after": f"{ends[1].relative_gap:.3g}",
+        "fits": len(fits[0]),
+        "judge_ratio": f"{after / (after - asked * (new - old)):.3f}",
     }
 
 
@@ -147,6 +187,8 @@ def main() -> None:
         print(
             f"{mean_waited:.3f} over {len(waited)} of {1e3 * WAITED:g} ms or more, worst {worst['ratio']} ({worst['problem']})"
         )
+    judge = [float(row["judge_ratio"]) for row in waited]
+    print(f"the judge alone: {mean(judge):.3f} in the mean of these, worst {max(judge, default=math.nan):.3f}")
     lost = [row["problem"] for row in rows if row["before"] == "CERTIFIED" != row["after"]]
     print(f"certified before and not after: {lost or 'none'}")
 

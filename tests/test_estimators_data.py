@@ -214,6 +214,17 @@ def test_gathering_merges_equal_rows_and_forgets_the_order(form: Any) -> None:
     assert table.reduce(np.array([1.0, 0.0, 5.0, 0.0, 0.0, 0.0]))[table.inverse[0]] == 4.0
 
 
+def test_rows_are_merged_only_where_the_sum_of_their_weights_is_exact() -> None:
+    X, targets = np.ones((6, 2)), np.array([0.0, 0.0, 1.0, 1.0, 2.0, 2.0])
+    weights = np.array([0.5, 3.0, 0.1, 0.2, 1e-310, 3e-310])
+    merged = deduplicate(X, targets, weights)
+    assert merged.rows.count == 4
+    assert sorted(merged.weights.tolist()) == [4e-310, 0.1, 0.2, 3.5]
+    assert merged.inverse[0] == merged.inverse[1]
+    assert merged.inverse[2] != merged.inverse[3]
+    assert merged.inverse[4] == merged.inverse[5]
+
+
 def test_large_data_is_used_as_it_comes() -> None:
     X = np.zeros((MAX_VALUES, 1))
     table = deduplicate(X, np.zeros(MAX_VALUES), None)

@@ -79,12 +79,29 @@ def deduplicate(X: Any, targets: NDArray[Any], weights: Vector | None, merge: bo
     is_new = np.ones(order.size, dtype=bool)
     same_key = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
     is_new[same_key + 1] = ~_are_equal(X, targets, order[same_key], order[same_key + 1])
+    if weights is not None:
+        # A sum that is rounded would make another problem than the given one, and a certificate of that other problem.
+        is_new |= ~_are_sums_exact(weights[order], np.cumsum(is_new) - 1)
     indices = np.cumsum(is_new) - 1
     inverse = np.full(X.shape[0], -1, dtype=np.intp)
     inverse[order] = indices
     sums = np.bincount(indices, None if weights is None else weights[order]).astype(np.float64)
     first = order[is_new]
     return Deduplicated(as_rows(X[first]), targets[first], None if (sums == 1.0).all() else sums, weights, inverse)
+
+
+def _are_sums_exact(weights: Vector, groups: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """For each weight, whether the sum over its group is exact in any order.
+
+    Every partial sum is a whole number of times the group's lowest bit, and float64 holds up to 2⁵³ of those exactly.
+    """
+    mantissas, exponents = np.frexp(weights)
+    integers = np.ldexp(mantissas, 53).astype(np.int64)
+    lowest_bits = np.ldexp((integers & -integers).astype(np.float64), exponents - 53)
+    lowest_of_group = np.full(groups[-1] + 1, np.inf)
+    np.minimum.at(lowest_of_group, groups, lowest_bits)
+    with np.errstate(over="ignore"):
+        return (np.bincount(groups, weights) <= 2.0**53 * lowest_of_group)[groups]
 
 
 def _as_columns(targets: NDArray[Any]) -> NDArray[Any]:

@@ -189,7 +189,7 @@ def _conjugate_gradients(problem: MultinomialProblem, state: State, most: int) -
             return step
         image = hessian.product(problem, p, search)
         curvature = float(np.vdot(search, image))
-        if not curvature > 0.0:
+        if not (curvature > 0.0 and strength > 0.0):  # rounding has left nothing of one of them
             break
         length = strength / curvature
         step += length * search

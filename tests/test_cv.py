@@ -1,4 +1,4 @@
-"""Estimators that choose C: scikit-learn's own checks of them, its choice, and the same bits for any number of threads."""
+"""Estimators with cross-validated C: scikit-learn's checks, the choice of GridSearchCV, the same bits for any n_jobs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BOTH = (dg.LinearSVCCV, dg.LogisticRegressionCV)
 CHECKED: tuple[dict[str, Any], ...] = ({}, {"Cs": 3, "solver": "newton"}, {"Cs": [0.1, 1.0], "solver": "sdca"})
 
 
-# The last C ends at max_iter on some of the data; the warning says so, and is not what is tested here.
+# With the largest C some runs end at max_iter; the ConvergenceWarning is not under test here.
 not_certified = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
@@ -36,7 +36,7 @@ def test_conformance(estimator: Any, check: Any) -> None:
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_scores_and_choice_are_those_of_a_search_over_the_single_estimator(classes: int) -> None:
+def test_scores_and_choice_equal_those_of_grid_search(classes: int) -> None:
     X, y = load_iris(return_X_y=True)
     X, y = X[y < classes], y[y < classes]
     X = X + np.random.default_rng(0).normal(size=X.shape)
@@ -52,7 +52,7 @@ def test_scores_and_choice_are_those_of_a_search_over_the_single_estimator(class
         assert chosen.gaps_.shape == chosen.scores_.shape == (4, 4)
 
 
-def test_log_losses_are_those_of_scikit_learn() -> None:
+def test_log_losses_equal_scikit_learns() -> None:
     X, y = load_iris(return_X_y=True)
     Cs, folds = [1e-2, 1.0, 1e2], list(StratifiedKFold(3).split(X, y))
     ours = dg.LogisticRegressionCV(Cs=Cs, cv=folds, scoring="neg_log_loss", tol=1e-12).fit(X, y)
@@ -66,7 +66,7 @@ def test_log_losses_are_those_of_scikit_learn() -> None:
 
 @pytest.mark.parametrize("estimator", BOTH)
 @pytest.mark.parametrize("solver", ["auto", "sdca"])
-def test_the_same_bits_for_any_number_of_threads(estimator: Any, solver: str) -> None:
+def test_n_jobs_does_not_change_the_bits(estimator: Any, solver: str) -> None:
     X, y = load_breast_cancer(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     options = dict(Cs=[1e-3, 1e-1], solver=solver, random_state=3)
@@ -77,7 +77,7 @@ def test_the_same_bits_for_any_number_of_threads(estimator: Any, solver: str) ->
 
 
 @pytest.mark.parametrize("estimator", BOTH)
-def test_weights_and_sparse_rows(estimator: Any) -> None:
+def test_weighted_sparse_rows_give_the_dense_answer(estimator: Any) -> None:
     X, y = load_iris(return_X_y=True)
     folds = list(StratifiedKFold(3).split(X, y))
     weights = np.resize([1.0, 2.0, 3.0], 150)
@@ -89,7 +89,7 @@ def test_weights_and_sparse_rows(estimator: Any) -> None:
     assert estimator(Cs=2).fit(X, y, zeroed).scores_.shape == (5, 2)
 
 
-def test_of_equal_scores_the_stronger_penalty_wins() -> None:
+def test_smallest_c_is_chosen_among_equal_scores() -> None:
     X = np.array([[-2.0], [-1.0], [1.0], [2.0]] * 5)
     model = dg.LinearSVCCV(Cs=[10.0, 1.0, 100.0]).fit(X, np.ravel(X) > 0)
     assert model.C_ == 1.0
@@ -100,7 +100,7 @@ def test_of_equal_scores_the_stronger_penalty_wins() -> None:
 REFUSED = {
     "no C": ({"Cs": []}, "at least one C"),
     "a negative C": ({"Cs": [1.0, -1.0]}, "finite C > 0, got -1.0"),
-    "none of them": ({"Cs": 0}, "Cs ≥ 1"),
+    "zero Cs": ({"Cs": 0}, "a number ≥ 1"),
     "too many folds": ({"cv": 11}, "got 11 folds and a class of 10"),
     "one fold": ({"cv": 1}, "got 1 folds"),
     "a fold without a class": ({"cv": KFold(2)}, "got a fold without"),
@@ -109,12 +109,12 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 @pytest.mark.parametrize("estimator", BOTH)
-def test_refusals(estimator: Any, case: str) -> None:
+def test_invalid_parameters_are_refused(estimator: Any, case: str) -> None:
     options, sentence = REFUSED[case]
     X = np.random.default_rng(0).normal(size=(20, 2))
     with pytest.raises(ValueError, match=sentence):
         estimator(**options).fit(X, np.repeat(["a", "b"], 10))
 
 
-def test_there_is_no_stream() -> None:
+def test_cross_validated_estimators_have_no_partial_fit() -> None:
     assert not hasattr(dg.LinearSVCCV(solver="sgd"), "partial_fit")

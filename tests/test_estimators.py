@@ -1,4 +1,4 @@
-"""Estimators are scikit-learn's models: same optimum, same attributes; with a certificate, free intercept, warm starts and refusals."""
+"""Estimators have scikit-learn's optima and attributes, and certificates, free intercepts, warm starts and refusals."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def weights_for(y: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("class_weight", [None, "balanced", {0: 3.0}], ids=str)
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("data", [cancer, iris])
-def test_linear_svc_is_scikit_learns(data: Any, loss: str, class_weight: Any) -> None:
+def test_linear_svc_has_scikit_learns_optimum(data: Any, loss: str, class_weight: Any) -> None:
     """Without an intercept, which liblinear penalizes, both have the same optimum."""
     X, y = data()
     weights = None if class_weight == "balanced" else weights_for(y)
@@ -62,12 +62,12 @@ def test_linear_svc_is_scikit_learns(data: Any, loss: str, class_weight: Any) ->
 
 @pytest.mark.parametrize("class_weight", [None, "balanced", {0: 3.0}], ids=str)
 @pytest.mark.parametrize("data", [cancer, iris])
-def test_logistic_regression_is_scikit_learns(data: Any, class_weight: Any) -> None:
+def test_logistic_regression_has_scikit_learns_optimum(data: Any, class_weight: Any) -> None:
     X, y = data()
     common = {"C": 0.5, "class_weight": class_weight}
     theirs = linear_model.LogisticRegression(**common, solver="newton-cholesky", tol=1e-12).fit(X, y)
-    # A gap says how near the weights are by its root: √(2·gap/λ). No float64 proof reaches 1e-15, so that the fit ends at
-    # the best point it can reach.
+    # The distance to the optimal weights is at most √(2·gap/λ), so that 1e-6 in the weights needs a tiny gap. No float64
+    # proof reaches 1e-15: the fit ends at the best point it can reach.
     with pytest.warns(ConvergenceWarning, match="float64 cannot prove a smaller gap"):
         ours = dg.LogisticRegression(**common, tol=1e-15).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-6)
@@ -80,7 +80,7 @@ def test_logistic_regression_is_scikit_learns(data: Any, class_weight: Any) -> N
 
 
 @pytest.mark.parametrize("solver", ["newton", "sdca"])
-def test_softmax_has_one_certificate_and_starts_warm(solver: str) -> None:
+def test_multinomial_model_has_one_certificate_and_warm_starts(solver: str) -> None:
     X, y = iris()
     weights = weights_for(y)
     model = dg.LogisticRegression(solver=solver, warm_start=True, random_state=0).fit(X, y, sample_weight=weights)
@@ -97,7 +97,7 @@ def test_softmax_has_one_certificate_and_starts_warm(solver: str) -> None:
 
 @pytest.mark.parametrize("targets", [1, 3])
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_ridge_is_scikit_learns(targets: int, fit_intercept: bool) -> None:
+def test_ridge_has_scikit_learns_optimum_for_several_targets(targets: int, fit_intercept: bool) -> None:
     X, y = diabetes()
     if targets > 1:
         y = np.column_stack([y * (k + 1) + k for k in range(targets)])
@@ -131,7 +131,7 @@ def test_ridge_has_scikit_learns_coefficients(
 
 
 @pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
-def test_linear_svr_is_scikit_learns(loss: str) -> None:
+def test_linear_svr_has_scikit_learns_optimum(loss: str) -> None:
     X, y = diabetes()
     y = y / y.std()
     common = {"loss": loss, "C": 0.1, "epsilon": 0.2, "fit_intercept": False}
@@ -159,12 +159,12 @@ def test_quantile_regressor_reaches_the_l2_optimum(quantile: float, is_weighted:
 
 
 @every_estimator
-def test_what_is_certified_is_what_is_returned(kind: type) -> None:
+def test_certificate_holds_for_returned_attributes(kind: type) -> None:
     """P and D of the attributes, recomputed from scratch."""
     X, y = data_for(kind)
     weights = weights_for(y)
     weights[::7] = 0.0
-    X[2], y[2] = X[1], y[1]  # equal rows share a dual
+    X[2], y[2] = X[1], y[1]  # equal rows have equal duals
     model = kind(tol=1e-6).fit(X, y, sample_weight=weights)
     problem = dg.Problem(X, y, model._loss(), model.strength_, weights, intercept=True)
     coef, intercept = np.ravel(model.coef_), float(np.ravel(model.intercept_)[0])
@@ -180,14 +180,14 @@ def test_what_is_certified_is_what_is_returned(kind: type) -> None:
     assert "newton" in model.reason_
 
 
-def test_a_free_intercept_is_not_penalized() -> None:
+def test_intercept_is_not_penalized() -> None:
     X, y = cancer()
     near, far = (dg.LinearSVC("hinge", tol=1e-9).fit(X + shift, y) for shift in (0.0, 100.0))
     np.testing.assert_allclose(near.decision_function(X), far.decision_function(X + 100.0), atol=1e-3)
     assert far.certificate_.primal == pytest.approx(near.certificate_.primal, rel=1e-8)
 
 
-def test_one_certificate_for_each_class() -> None:
+def test_linear_svc_has_one_certificate_for_each_class() -> None:
     X, y = iris()
     model = dg.LinearSVC().fit(X, y)
     assert len(model.certificate_) == len(model.status_) == len(model.trace_) == len(model.strength_) == 3
@@ -199,7 +199,7 @@ def test_one_certificate_for_each_class() -> None:
 
 
 @pytest.mark.parametrize("solver", ["auto", "sdca", "pegasos"])
-def test_any_number_of_threads_gives_the_same_bits(solver: str) -> None:
+def test_n_jobs_does_not_change_the_bits(solver: str) -> None:
     X, y = iris()
     model = dg.LinearSVC(solver=solver, random_state=3, max_iter=20, tol=1e-3)
     with warnings.catch_warnings():
@@ -212,7 +212,7 @@ def test_any_number_of_threads_gives_the_same_bits(solver: str) -> None:
 
 @pytest.mark.parametrize("solver", ["auto", "newton", "sdca"])
 @every_estimator
-def test_weights_are_repetitions_to_the_last_bit(kind: type, solver: str) -> None:
+def test_weights_equal_repetitions_to_the_last_bit(kind: type, solver: str) -> None:
     X, y = (part[:80] for part in data_for(kind))
     random = np.random.default_rng(11)
     repeats = random.integers(0, 4, y.size)
@@ -222,12 +222,12 @@ def test_weights_are_repetitions_to_the_last_bit(kind: type, solver: str) -> Non
     repeated = clone(model).fit(X.repeat(repeats, axis=0)[order], y.repeat(repeats)[order])
     assert np.array_equal(weighted.coef_, repeated.coef_)
     assert np.array_equal(weighted.intercept_, repeated.intercept_)
-    spread = np.atleast_2d(weighted.dual_coef_)[0].repeat(repeats)[order]
-    assert np.array_equal(spread, np.atleast_2d(repeated.dual_coef_)[0])
+    expanded = np.atleast_2d(weighted.dual_coef_)[0].repeat(repeats)[order]
+    assert np.array_equal(expanded, np.atleast_2d(repeated.dual_coef_)[0])
 
 
 @every_estimator
-def test_a_warm_start_at_the_solution_costs_one_certificate(kind: type) -> None:
+def test_warm_start_at_the_solution_computes_one_certificate(kind: type) -> None:
     X, y = data_for(kind)
     model = kind(warm_start=True).fit(X, y, sample_weight=weights_for(y))
     first, coef = model.n_iter_, model.coef_.copy()
@@ -239,26 +239,26 @@ def test_a_warm_start_at_the_solution_costs_one_certificate(kind: type) -> None:
     assert model.status_ is dg.Status.CERTIFIED
 
 
-def test_a_warm_start_goes_on_from_weights_and_duals() -> None:
+def test_warm_start_continues_from_weights_and_duals() -> None:
     X, y = cancer()
     cold = dg.LinearSVC("hinge", C=1.1, solver="sdca", random_state=0).fit(X, y)
     model = dg.LinearSVC("hinge", solver="sdca", warm_start=True, random_state=0).fit(X, y)
     assert model.set_params(C=1.1).fit(X, y).n_iter_ < 0.8 * cold.n_iter_
-    # Other rows, other columns, other classes: what does not fit is left behind.
+    # Duals of another number of rows, and coefficients of another shape, are not used.
     assert model.fit(X[:300], y[:300]).status_ is dg.Status.CERTIFIED
     assert model.fit(X[:, :5], y).coef_.shape == (1, 5)
     assert model.fit(*iris()).coef_.shape == (3, 4)
 
 
-def test_a_missed_tol_is_a_warning_with_what_to_raise() -> None:
+def test_missed_tol_warns_with_what_to_raise() -> None:
     X, y = cancer()
     with pytest.warns(
         ConvergenceWarning, match=r"LinearSVC is not certified: relative gap .* after 2 epochs; raise max_iter"
-    ) as seen:
+    ) as caught:
         model = dg.LinearSVC(solver="sdca", max_iter=2).fit(X, y)
-    assert seen[0].filename == __file__
+    assert caught[0].filename == __file__
     assert model.status_ is dg.Status.EPOCHS_EXHAUSTED
-    assert f"{model.certificate_.relative_gap:.3g}" in str(seen[0].message)
+    assert f"{model.certificate_.relative_gap:.3g}" in str(caught[0].message)
     with pytest.warns(ConvergenceWarning, match="raise max_seconds"):
         dg.LinearSVC(solver="sdca", max_iter=None, max_seconds=1e-3, tol=1e-15).fit(X, y)
     with pytest.warns(ConvergenceWarning, match="in 3 of 3 problems"):
@@ -275,7 +275,7 @@ def test_strength_is_lambda_itself() -> None:
     assert weighted.strength_ == pytest.approx(1.0 / (0.3 * weights_for(y).sum()))
 
 
-def test_random_state_is_where_the_order_comes_from() -> None:
+def test_random_state_determines_the_order_of_rows() -> None:
     X, y = cancer()
     model = dg.LinearSVC(solver="sdca", tol=1e-2, random_state=5)
     same = [clone(model).fit(X, y).coef_ for _ in range(2)]
@@ -286,7 +286,9 @@ def test_random_state_is_where_the_order_comes_from() -> None:
     assert np.array_equal(*drawn)
 
 
-def test_verbose_shows_a_bar_with_the_gap(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verbose_shows_a_progress_bar_with_the_gap(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")  # rich draws on terminals only
     dg.LinearSVC(verbose=1).fit(*iris())
     shown = capfd.readouterr()
@@ -296,12 +298,12 @@ def test_verbose_shows_a_bar_with_the_gap(capfd: pytest.CaptureFixture[str], mon
     assert capfd.readouterr().err == ""
 
 
-def refused(said: str, **options: Any) -> Any:
-    return pytest.param(options, said, id=said)
+def refused(message: str, **options: Any) -> Any:
+    return pytest.param(options, message, id=message)
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         refused(
             r"solver needs to be a name of dualgap's .*, got scikit-learn's 'liblinear'; solver='auto'",
@@ -324,22 +326,22 @@ def refused(said: str, **options: Any) -> Any:
         refused("class_weight", class_weight="heavy"),
     ],
 )
-def test_refusals(options: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_invalid_parameters_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         dg.LinearSVC(**options).fit(*cancer())
 
 
-def test_refusals_of_data() -> None:
+def test_invalid_data_is_refused() -> None:
     X, y = cancer()
-    for weights, said in (
+    for weights, message in (
         (np.ones((y.size, 1)), "one number for each row"),
         (-np.ones(y.size), "finite numbers ≥ 0"),
         (np.zeros(y.size), "positive finite sum"),
         (y, "at least two classes in rows of positive weight"),
     ):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             dg.LinearSVC().fit(X, y, sample_weight=weights)
-    with pytest.raises(ValueError, match="one for each target"):
+    with pytest.raises(ValueError, match="one for each of 2 targets"):
         dg.Ridge(alpha=[1.0, 2.0, 3.0]).fit(X, np.column_stack([y, y]))
     with pytest.raises(ValueError, match="0 < tau < 1"):
         dg.QuantileRegressor(quantile=1.5).fit(X, y)
@@ -347,7 +349,7 @@ def test_refusals_of_data() -> None:
         dg.Ridge(alpha=0).fit(X, y)
 
 
-def test_losses_come_as_names_specs_and_objects() -> None:
+def test_loss_is_a_name_a_spec_or_an_object() -> None:
     X, y = cancer()
     fits = [dg.LinearSVC(loss).fit(X, y) for loss in ("smoothed-hinge(gamma=0.5)", dg.SmoothedHinge(0.5))]
     assert np.array_equal(fits[0].coef_, fits[1].coef_)

@@ -1,4 +1,4 @@
-"""scikit-learn's callbacks: a task for each epoch with its certificate, every beginning has an end, and a callback can stop a fit."""
+"""scikit-learn's callbacks: each epoch is a task with its certificate, each task that begins also ends, and a callback can stop a fit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ callbacks = pytest.importorskip("sklearn.callback", reason="scikit-learn has cal
 
 
 class Recorder:
-    """Writes down what it is told; stops the fit at an epoch if it is given one."""
+    """Records all calls; stops the fit after `stop_at` epochs."""
 
     max_propagation_depth = None
 
@@ -52,19 +52,19 @@ def breast_cancer() -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("solver", ["auto", "sdca"])
 def test_every_epoch_is_a_task_with_its_certificate(solver: str) -> None:
-    told = Recorder()
-    model = dg.LinearSVC(solver=solver, random_state=0).set_callbacks(told).fit(*breast_cancer())
-    gaps = [certificate.relative_gap for certificate in told.certificates]
+    recorder = Recorder()
+    model = dg.LinearSVC(solver=solver, random_state=0).set_callbacks(recorder).fit(*breast_cancer())
+    gaps = [certificate.relative_gap for certificate in recorder.certificates]
     assert model.status_ is dg.Status.CERTIFIED
     assert len(gaps) == model.n_iter_ > 2
     assert gaps[-1] == model.certificate_.relative_gap <= model.tol < gaps[0]
-    assert told.certificates[-1].primal == model.certificate_.primal
-    assert sorted(told.began) == sorted(told.ended)
-    assert told.began.count(("fit", 0)) == 1
-    assert [task for name, task in told.began if name == "epoch"] == list(range(model.n_iter_))
+    assert recorder.certificates[-1].primal == model.certificate_.primal
+    assert sorted(recorder.began) == sorted(recorder.ended)
+    assert recorder.began.count(("fit", 0)) == 1
+    assert [task for name, task in recorder.began if name == "epoch"] == list(range(model.n_iter_))
 
 
-def test_callbacks_change_no_number() -> None:
+def test_callbacks_do_not_change_the_result() -> None:
     X, y = breast_cancer()
     model = dg.LinearSVC(solver="sdca", random_state=0, tol=1e-9, max_iter=5)
     with pytest.warns(match="not certified"):
@@ -73,63 +73,63 @@ def test_callbacks_change_no_number() -> None:
         assert np.array_equal(model.set_callbacks(Recorder()).fit(X, y).coef_, plain)
 
 
-def test_a_callback_stops_the_fit() -> None:
-    told = Recorder(stop_at=3)
-    model = dg.LinearSVC(solver="sdca", random_state=0).set_callbacks(told).fit(*breast_cancer())
+def test_callback_stops_the_fit() -> None:
+    recorder = Recorder(stop_at=3)
+    model = dg.LinearSVC(solver="sdca", random_state=0).set_callbacks(recorder).fit(*breast_cancer())
     assert model.status_ is dg.Status.STOPPED
     assert model.n_iter_ == 3
     assert model.certificate_.relative_gap > model.tol
-    assert sorted(told.began) == sorted(told.ended)
+    assert sorted(recorder.began) == sorted(recorder.ended)
 
 
-def test_tasks_left_open_by_a_limit_are_ended() -> None:
-    told = Recorder()
-    model = dg.LinearSVC(solver="sdca", random_state=0, max_iter=2).set_callbacks(told)
+def test_max_iter_ends_open_tasks() -> None:
+    recorder = Recorder()
+    model = dg.LinearSVC(solver="sdca", random_state=0, max_iter=2).set_callbacks(recorder)
     with pytest.warns(match="raise max_iter"):
         model.fit(*breast_cancer())
-    assert sorted(told.began) == sorted(told.ended)
+    assert sorted(recorder.began) == sorted(recorder.ended)
 
 
-def test_several_problems_are_tasks_of_their_own() -> None:
-    told = Recorder()
-    model = dg.LinearSVC(n_jobs=2).set_callbacks(told).fit(*load_iris(return_X_y=True))
-    assert [task for name, task in told.began if name == "problem"] == [0, 1, 2]
-    assert sum(name == "epoch" for name, _ in told.ended) == sum(ceil_epoch(trace) for trace in model.trace_)
-    assert sorted(told.began) == sorted(told.ended)
+def test_each_of_several_problems_is_a_task() -> None:
+    recorder = Recorder()
+    model = dg.LinearSVC(n_jobs=2).set_callbacks(recorder).fit(*load_iris(return_X_y=True))
+    assert [task for name, task in recorder.began if name == "problem"] == [0, 1, 2]
+    assert sum(name == "epoch" for name, _ in recorder.ended) == sum(ceil_epoch(trace) for trace in model.trace_)
+    assert sorted(recorder.began) == sorted(recorder.ended)
 
 
 def ceil_epoch(trace: dg.Trace) -> int:
     return int(np.ceil(trace[-1].epoch))
 
 
-def test_sample_weights_are_metadata_too() -> None:
-    told = Recorder()
+def test_sample_weights_are_in_the_metadata() -> None:
+    recorder = Recorder()
     X, y = breast_cancer()
-    dg.Ridge().set_callbacks(told).fit(X, y.astype(float), sample_weight=np.full(y.size, 2.0))
-    assert told.weights
-    assert all(weights[0] == 2.0 for weights in told.weights)
+    dg.Ridge().set_callbacks(recorder).fit(X, y.astype(float), sample_weight=np.full(y.size, 2.0))
+    assert recorder.weights
+    assert all(weights[0] == 2.0 for weights in recorder.weights)
 
 
-def test_callbacks_are_taken_down_when_a_fit_fails() -> None:
-    told = Recorder()
+def test_failed_fit_tears_callbacks_down() -> None:
+    recorder = Recorder()
     X, y = breast_cancer()
     with pytest.raises(ValueError, match="there is no solver"):
-        dg.LinearSVC(solver="unknown").set_callbacks(told).fit(X, y)
-    assert told.began.count(("setup", 0)) == told.ended.count(("setup", 0))
+        dg.LinearSVC(solver="unknown").set_callbacks(recorder).fit(X, y)
+    assert recorder.began.count(("setup", 0)) == recorder.ended.count(("setup", 0))
 
 
-def test_meta_estimators_hand_callbacks_down() -> None:
+def test_meta_estimators_propagate_callbacks() -> None:
     X, y = breast_cancer()
-    told = Recorder()
-    make_pipeline(StandardScaler(), dg.LinearSVC()).set_callbacks(told).fit(X, y)
-    assert any(name == "epoch" for name, _ in told.ended)
-    told = Recorder()
-    GridSearchCV(dg.LinearSVC(), {"C": [0.1, 1.0]}, cv=2).set_callbacks(told).fit(X, y)
-    assert sum(name == "epoch" for name, _ in told.ended) > 10
-    assert sorted(told.began) == sorted(told.ended)
+    recorder = Recorder()
+    make_pipeline(StandardScaler(), dg.LinearSVC()).set_callbacks(recorder).fit(X, y)
+    assert any(name == "epoch" for name, _ in recorder.ended)
+    recorder = Recorder()
+    GridSearchCV(dg.LinearSVC(), {"C": [0.1, 1.0]}, cv=2).set_callbacks(recorder).fit(X, y)
+    assert sum(name == "epoch" for name, _ in recorder.ended) > 10
+    assert sorted(recorder.began) == sorted(recorder.ended)
 
 
-def test_scikit_learns_own_callbacks_work() -> None:
+def test_scoring_monitor_works() -> None:
     X, y = breast_cancer()
     monitor = callbacks.ScoringMonitor(scoring="accuracy")
     model = dg.LinearSVC().set_callbacks(monitor).fit(X, y, sample_weight=np.ones(y.size))

@@ -1,4 +1,4 @@
-"""What an estimator takes and what it leaves: any sparse format, both index widths, read-only files, names, pickles, notebooks."""
+"""Inputs and outputs of estimators: sparse formats, index widths, read-only files, column names, pickles, docstrings, deduplication."""
 
 from __future__ import annotations
 
@@ -44,19 +44,19 @@ def data_for(kind: type) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.filterwarnings("ignore:Constructing a DIA matrix:scipy.sparse.SparseEfficiencyWarning")
 @pytest.mark.parametrize("solver", ["newton", "sdca"])
 @every_estimator
-def test_every_sparse_format_is_the_dense_matrix(kind: type, solver: str) -> None:
+def test_every_sparse_format_gives_the_dense_answer(kind: type, solver: str) -> None:
     X, y = (part[:100] for part in data_for(kind))
     model = kind(solver=solver, tol=1e-2, random_state=0, max_iter=100_000)
     dense = clone(model).fit(X, y)
     for name in FORMATS:
         for container in (sparse.coo_matrix(X).asformat(name), sparse.coo_array(X).asformat(name)):
-            thin = clone(model).fit(container, y)
-            np.testing.assert_allclose(thin.coef_, dense.coef_, rtol=1e-6, atol=1e-9)
-            np.testing.assert_allclose(thin.predict(container), dense.predict(X), rtol=1e-6)
+            from_sparse = clone(model).fit(container, y)
+            np.testing.assert_allclose(from_sparse.coef_, dense.coef_, rtol=1e-6, atol=1e-9)
+            np.testing.assert_allclose(from_sparse.predict(container), dense.predict(X), rtol=1e-6)
 
 
 @pytest.mark.parametrize("solver", ["newton", "sdca", "pegasos"])
-def test_both_index_widths(solver: str) -> None:
+def test_index_width_does_not_change_the_bits(solver: str) -> None:
     X, y = data_for(dg.LinearSVC)
     narrow, wide = sparse.csr_array(X), sparse.csr_array(X)
     wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
@@ -65,7 +65,7 @@ def test_both_index_widths(solver: str) -> None:
     assert wide.indices.dtype == np.int64
 
 
-def test_unsorted_indices_and_duplicates_are_left_as_they_were() -> None:
+def test_unsorted_indices_are_accepted_and_not_modified() -> None:
     X, y = data_for(dg.LinearSVC)
     tidy = sparse.csr_array(X)
     reverse = np.concatenate([np.arange(e - 1, b - 1, -1) for b, e in zip(tidy.indptr, tidy.indptr[1:], strict=False)])
@@ -88,14 +88,14 @@ def test_read_only_files_are_fitted_in_place(solver: str, tmp_path: Path) -> Non
     assert np.array_equal(clone(model).fit(*files).coef_, clone(model).fit(X, y).coef_)
 
 
-def test_float32_stays_float32() -> None:
+def test_float32_gives_the_float64_answer() -> None:
     X, y = data_for(dg.LinearSVC)
     exact = dg.LinearSVC(tol=1e-9).fit(X, y)
     small = dg.LinearSVC(tol=1e-9).fit(X.astype(np.float32), y)
     np.testing.assert_allclose(small.coef_, exact.coef_, rtol=1e-3, atol=1e-5)
 
 
-def test_names_of_columns_are_remembered() -> None:
+def test_column_names_are_checked_in_predict() -> None:
     X, y = data_for(dg.LinearSVC)
     frame = pd.DataFrame(X, columns=[f"column {j}" for j in range(X.shape[1])])
     model = dg.LinearSVC().fit(frame, y)
@@ -105,7 +105,7 @@ def test_names_of_columns_are_remembered() -> None:
         model.predict(frame[frame.columns[::-1]])
 
 
-def test_labels_of_any_type() -> None:
+def test_labels_may_be_strings() -> None:
     X, y = data_for(dg.LinearSVC)
     words = np.array(["malignant", "benign"])[y]
     model = dg.LinearSVC().fit(X, words)
@@ -115,7 +115,7 @@ def test_labels_of_any_type() -> None:
 
 
 @every_estimator
-def test_a_pickle_holds_the_model_and_not_the_data(kind: type) -> None:
+def test_pickle_holds_the_model_without_the_data(kind: type) -> None:
     X, y = data_for(kind)
     X = np.tile(X, (2, 8))
     y = np.tile(y, 2)
@@ -129,7 +129,7 @@ def test_a_pickle_holds_the_model_and_not_the_data(kind: type) -> None:
 
 
 @every_estimator
-def test_a_saved_model_is_certified_again(kind: type, tmp_path: Path) -> None:
+def test_saved_model_has_predictions_certificate_and_digest(kind: type, tmp_path: Path) -> None:
     X, y = data_for(kind)
     options = {"class_weight": "balanced"} if hasattr(kind(), "class_weight") else {}
     weights = np.random.default_rng(3).uniform(0.5, 2.0, y.size)
@@ -142,7 +142,7 @@ def test_a_saved_model_is_certified_again(kind: type, tmp_path: Path) -> None:
 
 
 @every_estimator
-def test_a_clone_has_the_parameters_and_nothing_else(kind: type) -> None:
+def test_clone_copies_parameters_only(kind: type) -> None:
     X, y = data_for(kind)
     model = kind(solver=dg.SDCA(sampling="cyclic"), tol=0.1, random_state=0).fit(X, y)
     copy = clone(model)
@@ -160,15 +160,17 @@ def test_docstrings_name_every_parameter_and_attribute(kind: type) -> None:
     assert named == list(inspect.signature(kind).parameters)
     X, y = data_for(kind)
     fitted = kind().fit(pd.DataFrame(X).rename(columns=str), y)
-    left = {name for name in vars(fitted) if name.endswith("_") and not name.startswith("_")}
-    assert left == set(re.findall(r"^(\w+_) : ", found["Attributes"], flags=re.MULTILINE))
-    assert [name for name in vars(fitted) if name.startswith("_")] == ["_facts"], "what a saved model needs, no more"
+    attributes = {name for name in vars(fitted) if name.endswith("_") and not name.startswith("_")}
+    assert attributes == set(re.findall(r"^(\w+_) : ", found["Attributes"], flags=re.MULTILINE))
+    assert [name for name in vars(fitted) if name.startswith("_")] == ["_facts"], (
+        "save needs _facts; nothing else is private"
+    )
     for name in ("fit", "predict"):
         assert "Returns\n-------" in (inspect.getdoc(getattr(kind, name)) or "")
 
 
 @every_estimator
-def test_the_example_of_the_docstring_runs(kind: type) -> None:
+def test_docstring_example_runs(kind: type) -> None:
     tests = doctest.DocTestFinder(recurse=False).find(kind, module=import_module(kind.__module__))
     assert len(tests) == 1
     assert len(tests[0].examples) >= 4
@@ -177,7 +179,7 @@ def test_the_example_of_the_docstring_runs(kind: type) -> None:
     assert not failed
 
 
-def test_metadata_routing() -> None:
+def test_metadata_routing_passes_sample_weights() -> None:
     X, y = data_for(dg.LinearSVC)
     weights = np.full(y.size, 3.0)
     with sklearn.config_context(enable_metadata_routing=True):
@@ -191,27 +193,27 @@ def test_metadata_routing() -> None:
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-def test_gathering_merges_equal_rows_and_forgets_the_order(form: Any) -> None:
+def test_deduplication_merges_equal_rows_in_any_order(form: Any) -> None:
     X = np.array([[0.0, 1.0], [2.0, 0.0], [-0.0, 1.0], [0.0, 0.0], [2.0, 0.0], [5.0, 5.0]])
     y = np.array([1, 0, 1, 1, 1, 0])
     weights = np.array([1.0, 2.0, 3.0, 1.0, 1.0, 0.0])
-    table = deduplicate(form(X), y, weights)
-    assert table.rows.count == 4
-    assert table.inverse is not None
-    assert table.inverse[0] == table.inverse[2] != table.inverse[3]
-    assert table.inverse[1] != table.inverse[4]
-    assert table.inverse[5] == -1
-    assert table.weights is not None
-    assert table.weights[table.inverse[:5]].tolist() == [4.0, 2.0, 4.0, 1.0, 1.0]
-    assert table.targets[table.inverse[:5]].tolist() == y[:5].tolist()
+    data = deduplicate(form(X), y, weights)
+    assert data.rows.count == 4
+    assert data.inverse is not None
+    assert data.inverse[0] == data.inverse[2] != data.inverse[3]
+    assert data.inverse[1] != data.inverse[4]
+    assert data.inverse[5] == -1
+    assert data.weights is not None
+    assert data.weights[data.inverse[:5]].tolist() == [4.0, 2.0, 4.0, 1.0, 1.0]
+    assert data.targets[data.inverse[:5]].tolist() == y[:5].tolist()
     order = np.array([4, 2, 5, 0, 3, 1])
     other = deduplicate(form(X[order]), y[order], weights[order])
-    assert np.array_equal(table.rows.scores(np.array([1.0, 10.0])), other.rows.scores(np.array([1.0, 10.0])))
-    assert np.array_equal(table.targets, other.targets)
+    assert np.array_equal(data.rows.scores(np.array([1.0, 10.0])), other.rows.scores(np.array([1.0, 10.0])))
+    assert np.array_equal(data.targets, other.targets)
     duals = np.array([1.0, 2.0, 3.0, 4.0])
-    np.testing.assert_allclose(table.reduce(table.expand(duals)), duals)
-    assert table.expand(duals)[5] == 0.0
-    assert table.reduce(np.array([1.0, 0.0, 5.0, 0.0, 0.0, 0.0]))[table.inverse[0]] == 4.0
+    np.testing.assert_allclose(data.reduce(data.expand(duals)), duals)
+    assert data.expand(duals)[5] == 0.0
+    assert data.reduce(np.array([1.0, 0.0, 5.0, 0.0, 0.0, 0.0]))[data.inverse[0]] == 4.0
 
 
 def test_rows_are_merged_only_where_the_sum_of_their_weights_is_exact() -> None:
@@ -225,14 +227,14 @@ def test_rows_are_merged_only_where_the_sum_of_their_weights_is_exact() -> None:
     assert merged.inverse[4] == merged.inverse[5]
 
 
-def test_large_data_is_used_as_it_comes() -> None:
+def test_large_data_is_used_as_given() -> None:
     X = np.zeros((MAX_VALUES, 1))
-    table = deduplicate(X, np.zeros(MAX_VALUES), None)
-    assert table.inverse is None
-    assert np.shares_memory(table.rows.arrays.values, X)
+    data = deduplicate(X, np.zeros(MAX_VALUES), None)
+    assert data.inverse is None
+    assert np.shares_memory(data.rows.arrays.values, X)
 
 
-def test_a_light_import_stays_light() -> None:
+def test_import_of_dualgap_does_not_import_scikit_learn() -> None:
     code = (
         "import sys, dualgap; assert 'sklearn' not in sys.modules; dualgap.LinearSVC; assert 'sklearn' in sys.modules"
     )
@@ -244,24 +246,24 @@ import os, signal, threading, time
 import numpy as np
 import dualgap as dg
 
-# Whoever starts the tests in the background has Ctrl-C ignored, and processes inherit that.
+# A shell starts background jobs with Ctrl-C ignored, and child processes inherit this.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def interrupt():
-    # A run that has begun handles Ctrl-C by itself.
+    # A run installs its own handler of Ctrl-C when it starts.
     while signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         time.sleep(0.01)
     os.kill(os.getpid(), signal.SIGINT)
 
 random = np.random.default_rng(0)
 X = random.normal(size=(2_000, 50))
-for classes, said in ((2, "coef_ and certificate_ hold the last iterate"), (3, "before all of its problems were solved")):
+for classes, message in ((2, "coef_ and certificate_ hold the last iterate"), (3, "before all of its problems were solved")):
     model = dg.LinearSVC("hinge", solver="sdca", tol=0.0, max_iter=10_000_000)
     threading.Thread(target=interrupt).start()
     try:
         model.fit(X, random.integers(0, classes, 2_000))
     except KeyboardInterrupt as interruption:
-        assert said in str(interruption), interruption
+        assert message in str(interruption), interruption
     else:
         raise SystemExit("not interrupted")
     assert classes == 3 or (model.status_ is dg.Status.INTERRUPTED and model.certificate_.gap > 0.0)
@@ -269,5 +271,5 @@ for classes, said in ((2, "coef_ and certificate_ hold the last iterate"), (3, "
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="signals between processes need POSIX")
-def test_ctrl_c_leaves_a_model_and_is_handed_on() -> None:
+def test_ctrl_c_sets_attributes_and_raises_keyboard_interrupt() -> None:
     subprocess.run([sys.executable, "-c", INTERRUPTED], check=True, timeout=120)

@@ -1,4 +1,4 @@
-"""partial_fit: a stream cut into calls is the stream, its steps are the solver's own, and its certificate is the last batch's."""
+"""partial_fit: same bits for any division into calls, the solver's own steps, a certificate of the last batch."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def stream(task: str, count: int = ROWS) -> tuple[np.ndarray, np.ndarray]:
     return X, signal + 3.0 if task == "regression" else (signal > 0).astype(int) + (signal > 4).astype(int)
 
 
-def in_parts(model: Any, X: Any, y: np.ndarray, cuts: list[int], **weights: Any) -> Any:
-    """The model after one call of partial_fit for each part between the cuts."""
+def fit_in_calls(model: Any, X: Any, y: np.ndarray, cuts: list[int], **weights: Any) -> Any:
+    """The model after one call of partial_fit for each range of rows between the cuts."""
     classes = {"classes": [0, 1, 2]} if hasattr(model, "class_weight") else {}
     for begin, end in zip([0, *cuts], [*cuts, y.size], strict=True):
-        part = {name: value[begin:end] for name, value in weights.items()}
-        model.partial_fit(X[begin:end], y[begin:end], **classes, **part)
+        batch_weights = {name: value[begin:end] for name, value in weights.items()}
+        model.partial_fit(X[begin:end], y[begin:end], **classes, **batch_weights)
     return model
 
 
@@ -53,37 +53,40 @@ ESTIMATORS = [
 @pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("model", ESTIMATORS, ids=str)
-def test_cutting_changes_no_bit(model: Any, solver: str, weighted: bool) -> None:
+def test_division_into_calls_does_not_change_the_bits(model: Any, solver: str, weighted: bool) -> None:
     X, y = stream("classification" if isinstance(model, dg.LinearSVC) else "regression")
     weights = {"sample_weight": np.random.default_rng(5).uniform(0.2, 3.0, y.size)} if weighted else {}
     model = clone(model).set_params(solver=solver)
-    whole = in_parts(clone(model), X, y, [], **weights)
-    assert np.isfinite(whole.coef_).all()
-    assert np.abs(whole.coef_).max() > 0.0
-    assert whole.t_ == y.size
+    one_call = fit_in_calls(clone(model), X, y, [], **weights)
+    assert np.isfinite(one_call.coef_).all()
+    assert np.abs(one_call.coef_).max() > 0.0
+    assert one_call.t_ == y.size
     for cuts in CUTS:
-        parts = in_parts(clone(model), X, y, cuts, **weights)
-        assert np.array_equal(parts.coef_, whole.coef_), cuts
-        assert np.array_equal(parts.intercept_, whole.intercept_), cuts
-        assert parts.t_ == whole.t_
+        calls = fit_in_calls(clone(model), X, y, cuts, **weights)
+        assert np.array_equal(calls.coef_, one_call.coef_), cuts
+        assert np.array_equal(calls.intercept_, one_call.intercept_), cuts
+        assert calls.t_ == one_call.t_
 
 
 @pytest.mark.parametrize("batch", [2, 5])
-def test_cutting_between_batches_changes_no_bit(batch: int) -> None:
+def test_division_between_batches_does_not_change_the_bits(batch: int) -> None:
     X, y = stream("regression")
     model = dg.LinearSVR(strength=0.05, solver=f"pegasos(batch_size={batch})")
-    whole = in_parts(clone(model), X, y, [])
-    parts = in_parts(clone(model), X, y, [10, 20, 100, 150])
-    assert np.array_equal(parts.coef_, whole.coef_)
-    assert np.array_equal(parts.intercept_, whole.intercept_)
-    assert whole.t_ == -(-ROWS // batch)
+    one_call = fit_in_calls(clone(model), X, y, [])
+    calls = fit_in_calls(clone(model), X, y, [10, 20, 100, 150])
+    assert np.array_equal(calls.coef_, one_call.coef_)
+    assert np.array_equal(calls.intercept_, one_call.intercept_)
+    assert one_call.t_ == -(-ROWS // batch)
 
 
-def test_dense_and_sparse_streams_are_the_same() -> None:
+def test_dense_and_sparse_streams_agree() -> None:
     X, y = stream("regression")
     model = dg.LinearSVR(strength=0.05, solver="pegasos")
-    dense, thin = in_parts(clone(model), X, y, [60]), in_parts(clone(model), sparse.csr_array(X), y, [99])
-    np.testing.assert_allclose(thin.coef_, dense.coef_, rtol=1e-9)
+    dense, from_sparse = (
+        fit_in_calls(clone(model), X, y, [60]),
+        fit_in_calls(clone(model), sparse.csr_array(X), y, [99]),
+    )
+    np.testing.assert_allclose(from_sparse.coef_, dense.coef_, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -98,8 +101,8 @@ def test_dense_and_sparse_streams_are_the_same() -> None:
     ],
     ids=["hinge", "logistic", "squared_hinge"],
 )
-def test_steps_are_the_solvers_own(model: Any, solver: Any) -> None:
-    """Where the step size needs no look at the data, a stream is the solver's pass over it in the given order."""
+def test_stream_takes_the_steps_of_the_solver(model: Any, solver: Any) -> None:
+    """With a step size that does not depend on the data, a stream equals one pass of the solver in the given order."""
     X, y = stream("classification")
     y = (y > 0).astype(int)
     problem = dg.Problem(X, y, model._loss(), model.strength)
@@ -110,7 +113,7 @@ def test_steps_are_the_solvers_own(model: Any, solver: Any) -> None:
     assert np.array_equal(model.coef_[0], answer.weights)
 
 
-def test_a_stream_learns() -> None:
+def test_stream_reaches_a_good_model() -> None:
     X, y = stream("regression", 4000)
     X /= np.linspace(0.2, 8.0, 4000)[:, None]
     model = dg.LinearSVR(strength=1e-3, solver="pegasos")
@@ -122,7 +125,7 @@ def test_a_stream_learns() -> None:
     assert abs(model.intercept_[0] - 100.0) < 0.5
 
 
-def test_the_certificate_is_of_the_last_batch() -> None:
+def test_certificate_refers_to_the_last_batch() -> None:
     X, y = stream("classification")
     y = (y > 0).astype(int)
     model = dg.LogisticRegression(strength=0.1, solver="sgd").partial_fit(X, y, classes=[0, 1])
@@ -138,7 +141,7 @@ def test_the_certificate_is_of_the_last_batch() -> None:
     assert not hasattr(model, "dual_coef_")
 
 
-def test_a_batch_of_one_class_goes_uncertified() -> None:
+def test_batch_of_one_class_has_no_certificate() -> None:
     X, _ = stream("classification")
     model = dg.LogisticRegression(strength=0.1, solver="sgd").partial_fit(X[:5], np.zeros(5), classes=[0, 1])
     assert model.certificate_ is None
@@ -151,25 +154,25 @@ def test_with_C_the_first_batch_sets_the_strength() -> None:
     assert model.strength_ == 1.0 / (2.0 * 50)
 
 
-def test_a_fit_can_go_on_as_a_stream_and_a_stream_be_fitted_anew() -> None:
+def test_partial_fit_continues_a_fit_and_fit_starts_anew() -> None:
     X, y = stream("regression")
     model = dg.LinearSVR(strength=0.1, solver="pegasos", max_iter=20, tol=0.9, random_state=0).fit(X, y)
     fitted, before = model.coef_.copy(), model.certificate_.primal
     model.partial_fit(X[:1], y[:1])
-    # The first step of a fresh stream would be 1/λ; this one is that of update number n + 1.
+    # The first step of a new stream has size 1/λ; after a fit to n rows it is the step of update n + 1.
     assert 0.0 < np.linalg.norm(model.coef_ - fitted) < 0.1 * np.linalg.norm(fitted) + 0.1
     assert model.fit(X, y).certificate_.primal == before
     assert not hasattr(model, "_streams")
 
 
-def test_a_stream_survives_pickling() -> None:
+def test_pickled_stream_continues_with_the_same_bits() -> None:
     X, y = stream("regression")
     model = dg.QuantileRegressor(alpha=0.1, solver="pegasos").partial_fit(X[:100], y[:100])
     again = pickle.loads(pickle.dumps(model)).partial_fit(X[100:], y[100:])
     assert np.array_equal(again.coef_, model.partial_fit(X[100:], y[100:]).coef_)
 
 
-def test_several_targets_are_several_streams() -> None:
+def test_each_of_several_targets_is_a_stream() -> None:
     X, y = stream("regression")
     both = dg.Ridge(alpha=[1.0, 3.0], solver="sgd").partial_fit(X, np.column_stack([y, -y]))
     one = dg.Ridge(alpha=3.0, solver="sgd").partial_fit(X, -y)
@@ -183,7 +186,7 @@ def test_other_solvers_have_no_partial_fit(solver: Any) -> None:
     assert hasattr(dg.LinearSVC(solver=dg.SGD()), "partial_fit")
 
 
-def test_refusals() -> None:
+def test_invalid_calls_are_refused() -> None:
     X, y = stream("classification")
     model = dg.LinearSVC(solver="pegasos", strength=0.1)
     with pytest.raises(ValueError, match="needs classes in its first call"):
@@ -203,12 +206,12 @@ def test_refusals() -> None:
         dg.LinearSVC(solver="pegasos(output=average)").partial_fit(X, y, classes=[0, 1, 2])
 
 
-def test_what_the_step_depends_on_does_not_know_where_calls_end() -> None:
-    """The law behind the equality: pieces of a stream are where the longest row or the count of rows doubles."""
+def test_step_facts_change_at_powers_of_two_of_rows() -> None:
+    """After 203 rows the means are those of the first 128."""
     X, y = stream("regression")
-    made = Stream(0.1, State.at(np.zeros(6), 0.0, np.empty(0)))
-    made.advance(dg.Pegasos(), dg.Absolute(), as_rows(X), y, None, True)
+    one_stream = Stream(0.1, State.at(np.zeros(6), 0.0, np.empty(0)))
+    one_stream.advance(dg.Pegasos(), dg.Absolute(), as_rows(X), y, None, True)
     norms = (X**2).sum(axis=1)
-    assert made.largest_squared_norm == norms.max()
-    assert made.count == ROWS
-    np.testing.assert_allclose(made.means[0], norms[:128].mean())
+    assert one_stream.largest_squared_norm == norms.max()
+    assert one_stream.count == ROWS
+    np.testing.assert_allclose(one_stream.means[0], norms[:128].mean())

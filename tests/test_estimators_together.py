@@ -1,4 +1,4 @@
-"""Estimators inside scikit-learn's: searches, pipelines, one against the rest, calibration, processes of a pool."""
+"""Estimators within scikit-learn's meta-estimators: searches, pipelines, one-vs-rest, calibration, process pools."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_grid_search_over_parameters_and_solvers() -> None:
     assert search.best_score_ > 0.95
 
 
-def test_a_pipeline_fits_and_tells_its_last_step() -> None:
+def test_pipeline_passes_parameters_to_its_last_step() -> None:
     X, y = load_diabetes(return_X_y=True)
     pipeline = make_pipeline(StandardScaler(), dg.QuantileRegressor(quantile=0.9, alpha=1e-3))
     assert np.mean(y <= pipeline.fit(X, y).predict(X)) == pytest.approx(0.9, abs=0.02)
@@ -32,7 +32,7 @@ def test_a_pipeline_fits_and_tells_its_last_step() -> None:
     assert np.mean(y <= pipeline.fit(X, y).predict(X)) == pytest.approx(0.1, abs=0.02)
 
 
-def test_one_against_the_rest_is_linear_svc_by_itself() -> None:
+def test_one_vs_rest_wrapper_equals_linear_svc() -> None:
     X, y = load_iris(return_X_y=True)
     outside = OneVsRestClassifier(dg.LinearSVC(tol=1e-10)).fit(X, y)
     inside = dg.LinearSVC(tol=1e-10).fit(X, y)
@@ -49,7 +49,7 @@ def test_calibration_turns_scores_into_probabilities() -> None:
     assert np.mean((probabilities[:, 1] > 0.5) == y) > 0.96
 
 
-def test_processes_of_a_pool_give_the_same_scores() -> None:
+def test_process_pool_gives_the_same_scores() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     model = dg.LogisticRegression(C=0.01)
     alone = cross_val_score(model, X, y, cv=3, error_score="raise")
@@ -58,7 +58,7 @@ def test_processes_of_a_pool_give_the_same_scores() -> None:
     assert alone.mean() > 0.9
 
 
-def test_ridge_of_several_targets_is_one_ridge_each() -> None:
+def test_ridge_of_several_targets_equals_one_ridge_for_each() -> None:
     X, y = load_diabetes(return_X_y=True)
     both = np.column_stack([y, y**2 / 100.0])
     np.testing.assert_allclose(

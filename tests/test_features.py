@@ -27,33 +27,33 @@ def test_conformance(estimator: Any, check: Any) -> None:
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.csc_matrix, sparse.csr_array])
 def test_each_feature_is_its_formula(form: Any) -> None:
     X = small_rows()
-    bumps = dg.GaussianCenters(n_centers=6, width=2.5, random_state=1).fit(form(X))
-    centers = bumps.centers_.toarray() if sparse.issparse(bumps.centers_) else bumps.centers_
+    gaussian = dg.GaussianCenters(n_centers=6, width=2.5, random_state=1).fit(form(X))
+    centers = gaussian.centers_.toarray() if sparse.issparse(gaussian.centers_) else gaussian.centers_
     by_hand = [[np.exp(-np.sum((x - s) ** 2) / 2.5) for s in centers] for x in X]
-    assert bumps.transform(form(X)) == pytest.approx(np.array(by_hand), rel=1e-12)
-    # Six rows of X, each drawn once, and 1 where a row meets itself.
-    places = [int(np.flatnonzero((center == X).all(axis=1))[0]) for center in centers]
-    assert len(set(places)) == 6
-    assert places == sorted(places)
-    assert np.allclose(np.diag(bumps.transform(form(X[places]))), 1.0)
-    assert bumps.transform(form(X)).max() <= 1.0
+    assert gaussian.transform(form(X)) == pytest.approx(np.array(by_hand), rel=1e-12)
+    # The centers are six different rows of X in their order, and a row's feature at its own center is 1.
+    indices = [int(np.flatnonzero((center == X).all(axis=1))[0]) for center in centers]
+    assert len(set(indices)) == 6
+    assert indices == sorted(indices)
+    assert np.allclose(np.diag(gaussian.transform(form(X[indices]))), 1.0)
+    assert gaussian.transform(form(X)).max() <= 1.0
 
 
 def test_sparse_and_dense_rows_may_be_mixed_and_float32_stays() -> None:
     X = small_rows()
-    bumps = dg.GaussianCenters(n_centers=6, random_state=1)
-    dense = bumps.fit(X).transform(X)
-    assert bumps.transform(sparse.csr_matrix(X)) == pytest.approx(dense, rel=1e-12)
-    single = bumps.fit_transform(X.astype(np.float32))
+    gaussian = dg.GaussianCenters(n_centers=6, random_state=1)
+    dense = gaussian.fit(X).transform(X)
+    assert gaussian.transform(sparse.csr_matrix(X)) == pytest.approx(dense, rel=1e-12)
+    single = gaussian.fit_transform(X.astype(np.float32))
     assert single.dtype == np.float32
     assert single == pytest.approx(dense, rel=1e-4)
 
 
 @pytest.mark.parametrize(("asked", "drawn"), [(1, 1), (7, 7), (24, 24), (1000, 24), (0.25, 6), (0.001, 1), (0.999, 23)])
 def test_so_many_centers_as_asked_for(asked: float, drawn: int) -> None:
-    bumps = dg.GaussianCenters(asked, random_state=0).fit(small_rows())
-    assert bumps.centers_.shape == (drawn, 5)
-    assert bumps.get_feature_names_out().tolist() == [f"gaussiancenters{k}" for k in range(drawn)]
+    gaussian = dg.GaussianCenters(asked, random_state=0).fit(small_rows())
+    assert gaussian.centers_.shape == (drawn, 5)
+    assert gaussian.get_feature_names_out().tolist() == [f"gaussiancenters{k}" for k in range(drawn)]
 
 
 def test_a_seed_draws_the_same_centers_and_another_draws_others() -> None:
@@ -64,17 +64,17 @@ def test_a_seed_draws_the_same_centers_and_another_draws_others() -> None:
 
 
 @pytest.mark.parametrize("count", [0, -3, 1.0, 1.5, 0.0, True, "many", None, np.nan])
-def test_numbers_of_centers_that_cannot_be_are_refused(count: Any) -> None:
-    with pytest.raises(ValueError, match="GaussianCenters needs n_centers of 1 or more, or a share of the rows"):
+def test_invalid_numbers_of_centers_are_refused(count: Any) -> None:
+    with pytest.raises(ValueError, match="GaussianCenters needs n_centers ≥ 1, or a fraction of the rows"):
         dg.GaussianCenters(count).fit(small_rows())
 
 
 @pytest.mark.parametrize("width", [0, -1.0, 1e-320, np.inf, np.nan, True, "2", None])
-def test_widths_that_cannot_be_are_refused(width: Any) -> None:
-    with pytest.raises(ValueError, match=r"a Gaussian needs a width above 0, got .*; try the median"):
+def test_invalid_widths_are_refused(width: Any) -> None:
+    with pytest.raises(ValueError, match=r"a Gaussian needs width > 0, got .*; try the median"):
         dg.GaussianCenters(width=width).fit(small_rows())
     if not isinstance(width, str):
-        with pytest.raises(ValueError, match="a Gaussian needs a width above 0"):
+        with pytest.raises(ValueError, match="a Gaussian needs width > 0"):
             features.RBF(width=width).transformer()
 
 
@@ -96,11 +96,11 @@ def test_every_map_of_the_table_is_tried() -> None:
 
 
 def test_widths_mean_the_same_in_all_gaussian_maps() -> None:
-    """Products of the approximating features come near the kernel; those of bumps are its values."""
+    """Products of the approximating features come near the kernel; those of gaussian are its values."""
     X = small_rows()[:, :3]
     kernel = np.exp(-((X[:, None] - X) ** 2).sum(axis=-1) / 4.0)
-    bumps = dg.feature_map("gaussian(centers=24, width=4)").fit_transform(X)
-    assert bumps == pytest.approx(kernel, rel=1e-10)
+    gaussian = dg.feature_map("gaussian(centers=24, width=4)").fit_transform(X)
+    assert gaussian == pytest.approx(kernel, rel=1e-10)
     for text, error in (("nystroem(components=24, width=4)", 1e-6), ("rbf(components=20000, width=4)", 0.05)):
         made = dg.feature_map(text).fit_transform(X)
         assert np.abs(made @ made.T - kernel).max() < error

@@ -1,4 +1,4 @@
-"""The guides are true: their code runs, block after block, and the table of missing parameters misses none."""
+"""The code of the guides runs, and their tables list every parameter that scikit-learn has and dualgap has not, and the reverse."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(
-    ("page", "said"),
+    ("page", "printed"),
     [
         ("guide.md", ["Status.CERTIFIED", "on the last batch of 69 rows", "[0]"]),
         ("pictures.md", ["(8, 64)", "broken.png': 'it is not a picture that OpenCV can decode'", "(150.0, 90.0)"]),
         ("from-scikit-learn.md", ["the duality gap reached tol", "solver='auto' chooses a method"]),
     ],
 )
-def test_the_code_of_a_guide_runs(page: str, said: list[str], tmp_path: Path) -> None:
+def test_code_of_guide_runs(page: str, printed: list[str], tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), flags=re.DOTALL)
     assert len(blocks) >= 2
-    # Processes of a pool are told to be strict as well.
+    # The processes of a pool inherit the environment, and turn warnings into errors too.
     strict = {**os.environ, "PYTHONWARNINGS": "error"}
     done = subprocess.run(
         [sys.executable, "-c", "\n".join(blocks)], capture_output=True, text=True, timeout=300, cwd=tmp_path, env=strict
     )
     assert done.returncode == 0, done.stderr
-    for words in said:
+    for words in printed:
         assert words in done.stdout
     assert not list(tmp_path.iterdir())
 
@@ -54,11 +54,11 @@ def section(page: str, title: str) -> str:
 def names_in(table: str) -> set[tuple[str, str]]:
     """(estimator, parameter) for each row of a table."""
     found = re.findall(r"^\| `(\w+)` \| ([\w, ]+) \|", table, flags=re.MULTILINE)
-    everyone = [ours.__name__ for _, ours in PAIRS]
+    all_estimators = [ours.__name__ for _, ours in PAIRS]
     return {
         (owner.strip(), name)
         for name, owners in found
-        for owner in (everyone if owners.strip() == "all" else owners.split(","))
+        for owner in (all_estimators if owners.strip() == "all" else owners.split(","))
     }
 
 
@@ -66,27 +66,27 @@ def parameters(kind: Any) -> set[str]:
     return set(inspect.signature(kind).parameters)
 
 
-def test_every_missing_parameter_has_its_advice() -> None:
+def test_every_missing_parameter_is_in_the_table() -> None:
     missing = {(ours.__name__, name) for theirs, ours in PAIRS for name in parameters(theirs) - parameters(ours)}
-    told = names_in(section("from-scikit-learn.md", "Parameters that do not exist here"))
-    assert missing <= told, missing - told
-    # An older scikit-learn has parameters of its own, and lacks newer ones.
-    assert not [(owner, name) for owner, name in told if name in parameters(getattr(dg, owner))]
+    listed = names_in(section("from-scikit-learn.md", "Parameters that do not exist here"))
+    assert missing <= listed, missing - listed
+    # Parameters of other versions of scikit-learn may be in the table too.
+    assert not [(owner, name) for owner, name in listed if name in parameters(getattr(dg, owner))]
 
 
-def test_every_new_parameter_is_named() -> None:
+def test_every_new_parameter_is_in_the_table() -> None:
     new = {(ours.__name__, name) for theirs, ours in PAIRS for name in parameters(ours) - parameters(theirs)}
-    told = names_in(section("from-scikit-learn.md", "Parameters that are new"))
-    # tol of QuantileRegressor and the like: shared by all estimators here, and described under what differs.
+    listed = names_in(section("from-scikit-learn.md", "Parameters that are new"))
+    # All estimators here have tol, max_iter, random_state and verbose; the section on differences describes them.
     assert (
-        new - {(owner, name) for owner, name in new if name in {"tol", "max_iter", "random_state", "verbose"}} <= told
+        new - {(owner, name) for owner, name in new if name in {"tol", "max_iter", "random_state", "verbose"}} <= listed
     )
 
 
 @pytest.mark.parametrize(("theirs", "ours"), PAIRS, ids=lambda kind: kind.__module__.split(".")[0])
-def test_defaults_are_scikit_learns(theirs: Any, ours: Any) -> None:
-    """Where both have a parameter that means the same."""
+def test_defaults_equal_scikit_learns(theirs: Any, ours: Any) -> None:
+    """For every parameter that means the same in both."""
     a, b = inspect.signature(theirs).parameters, inspect.signature(ours).parameters
-    own = {"solver", "tol", "max_iter"}
-    differing = {name for name in a.keys() & b.keys() - own if a[name].default != b[name].default}
+    different_meaning = {"solver", "tol", "max_iter"}
+    differing = {name for name in a.keys() & b.keys() - different_meaning if a[name].default != b[name].default}
     assert not differing, differing

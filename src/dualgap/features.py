@@ -1,6 +1,6 @@
-"""Feature maps: what a spec such as `gaussian(centers=100, width=2)` makes of the columns, as scikit-learn transformers.
+"""Feature maps: scikit-learn transformers that a spec such as `gaussian(centers=100, width=2)` describes.
 
-A Gaussian feature is exp(−‖x − s‖²/h): 1 at its center s, and the smaller the farther x lies, in units of the width h.
+A Gaussian feature is exp(−‖x − s‖²/h) with center s and width h: 1 at the center, and falling with the distance from it.
 """
 
 from __future__ import annotations
@@ -19,49 +19,52 @@ from dualgap import spec
 
 
 def _gamma(width: Any) -> float:
-    """1/h, as scikit-learn calls the width of a Gaussian."""
+    """1/h, which scikit-learn calls gamma."""
     number = float(width) if isinstance(width, Real) and not isinstance(width, bool) else 0.0
     if not number > 0 or not 0 < 1.0 / number < math.inf:
-        raise ValueError(f"a Gaussian needs a width above 0, got {width!r}; try the median of ‖x − x′‖²")
+        raise ValueError(f"a Gaussian needs width > 0, got {width!r}; try the median of ‖x − x′‖²")
     return 1.0 / number
 
 
 class GaussianCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Gaussian bumps exp(−‖x − s‖²/width) around centers s that are drawn from the rows seen in `fit`.
+    """Gaussian features exp(−‖x − s‖²/width) around centers s drawn from the rows of `fit`.
 
-    With every row a center these are the columns of the Gaussian kernel's matrix, and a linear model on them is no longer
+    With every row as a center the features are the columns of the Gaussian kernel matrix. A linear model on them is not
     linear in x.
 
     Parameters
     ----------
     n_centers : int or float, default=100
-        How many rows are drawn, without repetition; all of them where there are fewer. A float below 1 is a share of the
-        rows.
+        Number of rows drawn without replacement; all rows if there are fewer. A float below 1 is a fraction of the rows.
     width : float, default=1.0
-        The h of the formula, in squared units of x: `gamma=1/width` of scikit-learn's `rbf_kernel`.
+        The width in squared units of x: `gamma=1/width` of scikit-learn's `rbf_kernel`.
     random_state : int, RandomState instance or None, default=None
-        Draws the centers; an int draws the same ones every time.
+        Seed of the draw; an int draws the same centers in every fit.
 
     Attributes
     ----------
     centers_ : array or CSR matrix of shape (number of centers, n_features_in_)
-        The rows drawn, sparse where X was, in their order in X.
+        The drawn rows in their order in X; sparse if X is sparse.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if X has any.
 
     Examples
     --------
-    A ring around a disc, which no straight line separates:
+    No straight line separates a ring from the disc inside it:
 
     >>> import numpy as np
     >>> from sklearn.datasets import make_circles
     >>> from sklearn.pipeline import make_pipeline
     >>> import dualgap as dg
     >>> X, y = make_circles(200, factor=0.4, noise=0.05, random_state=0)
-    >>> bumps = dg.GaussianCenters(n_centers=20, width=0.5, random_state=0)
-    >>> bumps.fit_transform(X).shape
+    >>> features = dg.GaussianCenters(n_centers=20, width=0.5, random_state=0)
+    >>> features.fit_transform(X).shape
     (200, 20)
     >>> dg.LinearSVC(loss="hinge").fit(X, y).score(X, y) < 0.7
     True
-    >>> make_pipeline(bumps, dg.LinearSVC(loss="hinge")).fit(X, y).score(X, y)
+    >>> make_pipeline(features, dg.LinearSVC(loss="hinge")).fit(X, y).score(X, y)
     1.0
     """
 
@@ -73,7 +76,7 @@ class GaussianCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Draw the centers from the rows of X; y is not looked at."""
+        """Draw the centers from the rows of X; y is ignored."""
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         _gamma(self.width)
         rows = X.shape[0]
@@ -82,7 +85,7 @@ class GaussianCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return self
 
     def transform(self, X: Any) -> Any:
-        """A row of Gaussian features for each row of X."""
+        """Gaussian features of each row of X."""
         from sklearn.metrics.pairwise import rbf_kernel
 
         check_is_fitted(self)
@@ -90,14 +93,14 @@ class GaussianCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return rbf_kernel(X, self.centers_, gamma=_gamma(self.width))
 
     def _count(self, rows: int) -> int:
-        """How many of the rows are centers."""
-        wanted = self.n_centers
-        if isinstance(wanted, Integral) and not isinstance(wanted, bool) and wanted >= 1:
-            return min(int(wanted), rows)
-        if isinstance(wanted, Real) and not isinstance(wanted, Integral) and 0 < wanted < 1:
-            return max(1, int(wanted * rows))
+        """Number of centers."""
+        n_centers = self.n_centers
+        if isinstance(n_centers, Integral) and not isinstance(n_centers, bool) and n_centers >= 1:
+            return min(int(n_centers), rows)
+        if isinstance(n_centers, Real) and not isinstance(n_centers, Integral) and 0 < n_centers < 1:
+            return max(1, int(n_centers * rows))
         raise ValueError(
-            f"GaussianCenters needs n_centers of 1 or more, or a share of the rows between 0 and 1, got {wanted!r}"
+            f"GaussianCenters needs n_centers ≥ 1, or a fraction of the rows between 0 and 1, got {n_centers!r}; the default is 100"
         )
 
     @property
@@ -112,13 +115,13 @@ class GaussianCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
 
 class FeatureMap(Protocol):
-    """What a row of the table offers: options as fields, a description, and the transformer they stand for."""
+    """An entry of FEATURES: options as fields, a summary, and the transformer with these options."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
 
     def transformer(self) -> Any:
-        """A transformer that is not yet fitted."""
+        """The transformer, not fitted."""
 
 
 @dataclass(frozen=True)
@@ -126,9 +129,10 @@ class Polynomial:
     """All products of at most `degree` columns."""
 
     name: ClassVar[str] = "polynomial"
-    summary: ClassVar[str] = "all products of at most so many columns"
+    summary: ClassVar[str] = "all products of at most degree columns"
     degree: int = 2
-    bias: bool = False  # whether the product of no columns, 1, is among them
+    bias: bool = False
+    """Whether to add the constant column 1."""
 
     def transformer(self) -> Any:
         """scikit-learn's PolynomialFeatures."""
@@ -139,27 +143,29 @@ class Polynomial:
 
 @dataclass(frozen=True)
 class Gaussian:
-    """Gaussian bumps around centers drawn from the rows."""
+    """Gaussian features around centers drawn from the rows."""
 
     name: ClassVar[str] = "gaussian"
     summary: ClassVar[str] = (
-        "exp(−‖x − s‖²/width) for centers s drawn from the rows; centers below 1 are a share of them"
+        "exp(−‖x − s‖²/width) for centers s drawn from the rows; centers below 1 are a fraction of the rows"
     )
     centers: float = 100
     width: float = 1.0
     seed: int | None = 0
 
     def transformer(self) -> GaussianCenters:
-        """GaussianCenters of this module."""
+        """dualgap's GaussianCenters."""
         return GaussianCenters(self.centers, width=self.width, random_state=self.seed)
 
 
 @dataclass(frozen=True)
 class RBF:
-    """Random waves whose products approach the Gaussian kernel."""
+    """Random Fourier features, whose inner products approximate the Gaussian kernel."""
 
     name: ClassVar[str] = "rbf"
-    summary: ClassVar[str] = "random waves whose products approach the Gaussian kernel exp(−‖x − x′‖²/width)"
+    summary: ClassVar[str] = (
+        "random Fourier features: inner products approximate the Gaussian kernel exp(−‖x − x′‖²/width)"
+    )
     components: int = 100
     width: float = 1.0
     seed: int | None = 0
@@ -173,11 +179,11 @@ class RBF:
 
 @dataclass(frozen=True)
 class Nystroem:
-    """Gaussian bumps, turned so that their products approach the Gaussian kernel."""
+    """Nyström features, whose inner products approximate the Gaussian kernel."""
 
     name: ClassVar[str] = "nystroem"
     summary: ClassVar[str] = (
-        "features from drawn rows, whose products approach the Gaussian kernel exp(−‖x − x′‖²/width)"
+        "Nyström features from drawn rows: inner products approximate the Gaussian kernel exp(−‖x − x′‖²/width)"
     )
     components: int = 100
     width: float = 1.0
@@ -195,7 +201,20 @@ FEATURES: dict[str, type[FeatureMap]] = {kind.name: kind for kind in _MAPS}
 
 
 def feature_map(text: object) -> Any:
-    """The transformer that a spec of the table `FEATURES` stands for, not yet fitted.
+    """The transformer of a spec of the table `FEATURES`, not fitted.
+
+    Parameters
+    ----------
+    text : str or object
+        A spec such as "gaussian(centers=50, width=2)", or an object of the table.
+
+    Returns
+    -------
+    transformer : object
+        A scikit-learn transformer.
+
+    Examples
+    --------
 
     >>> feature_map("gaussian(centers=50, width=2)")
     GaussianCenters(n_centers=50, random_state=0, width=2)

@@ -1,4 +1,8 @@
-"""What classifiers share: classes and their weights, one class against the rest, streams, scores and predicted classes."""
+"""LinearClassifier, the base class of classifiers: classes, class weights, one-vs-rest problems, scores and predictions.
+
+Two classes are one problem, in which the larger class has label +1. Three or more classes are one problem each, the class
+against the rest; LogisticRegression overrides this with the multinomial model.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from dualgap.estimators.base import CertifiedModel, Vector
+from dualgap.estimators.base import CertifiedModel, TrainingData, Vector
 from dualgap.estimators.callbacks import with_callbacks
 from dualgap.estimators.deduplication import Deduplicated
 from dualgap.estimators.parameters import strength_of
@@ -21,7 +25,7 @@ from dualgap.problem import Problem
 
 
 class LinearClassifier(ClassifierMixin, CertifiedModel):  # type: ignore[misc]
-    """A linear classifier: two classes are one problem, more are one each against the rest."""
+    """A linear classifier; a subclass adds its parameters and its loss."""
 
     C: float
     strength: float | None
@@ -29,16 +33,16 @@ class LinearClassifier(ClassifierMixin, CertifiedModel):  # type: ignore[misc]
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to labels.
+        """Fit the model to rows and their labels.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows.
         y : array-like of shape (n_samples,)
-            Their labels, of any type that can be sorted.
+            The labels, of any type that can be sorted.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows. A row of weight 3 is a row given three times.
+            Weights of the rows. A row of weight 3 equals three rows of weight 1.
 
         Returns
         -------
@@ -50,33 +54,33 @@ class LinearClassifier(ClassifierMixin, CertifiedModel):  # type: ignore[misc]
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         self._check_classes(codes if weights is None else codes[weights > 0.0])
-        table = self._deduplicate(X, codes, weights)
-        return self._fit_classes(loss, table, (X, y, weights))
+        data = self._deduplicate(X, codes, weights)
+        return self._fit_classes(loss, data, (X, y, weights))
 
-    def _fit_classes(self, loss: Loss, table: Deduplicated, given: tuple[Any, Any, Vector | None]) -> Self:
-        parts = self._parts(table.targets, table.weights)
+    def _fit_classes(self, loss: Loss, data: Deduplicated, training_data: TrainingData) -> Self:
+        """Fit one problem for two classes, or one problem for each of several classes against the rest."""
         problems = [
-            Problem(table.rows, labels, loss, self._strength(_total(labels, weights), k), weights, self.fit_intercept)
-            for k, (labels, weights) in enumerate(parts)
+            Problem(data.rows, labels, loss, self._strength(_total(labels, weights), k), weights, self.fit_intercept)
+            for k, (labels, weights) in enumerate(self._binary_targets(data.targets, data.weights))
         ]
-        factors = self._factors(table.targets, table.weights)
-        return self._fit_problems(problems, table, given, len(parts) > 1, factors)
+        factors = self._class_factors(data.targets, data.weights)
+        return self._fit_problems(problems, data, training_data, len(problems) > 1, factors)
 
     @available_if(supports_partial_fit)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Go on with some more rows of a stream, in their order; there with solver="pegasos" and "sgd".
+        """Update the model with more rows, in their order; available with solver="pegasos" and solver="sgd".
 
-        However the stream is cut into calls, the result is the same. `certificate_` is of the rows of this call alone,
-        and None where they are all of one class.
+        The coefficients are the same however a stream of rows is cut into calls. `certificate_` refers to the rows of
+        the last call alone, and is None if all of them are of one class.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows.
         y : array-like of shape (n_samples,)
-            Their labels.
+            The labels.
         classes : array-like of shape (n_classes,), default=None
-            All labels that will ever come; needed in the first call.
+            All labels of the stream; needed in the first call.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
 
@@ -87,82 +91,86 @@ class LinearClassifier(ClassifierMixin, CertifiedModel):  # type: ignore[misc]
         """
         if isinstance(self.class_weight, str):
             raise ValueError(
-                f"partial_fit needs class_weight as a dict, got {self.class_weight!r}; a stream does not know its totals"
+                f"partial_fit needs class_weight as a dict, got {self.class_weight!r}; pass one weight for each class, "
+                "because the class frequencies of a stream are not known"
             )
         is_first = not hasattr(self, "classes_")
         if is_first and classes is None:
-            raise ValueError("partial_fit needs classes in its first call, got None; pass all labels that may come")
+            raise ValueError("partial_fit needs classes in its first call, got None; pass all labels of the stream")
         X, y, weights = self._validate(X, y, sample_weight, reset=is_first)
         check_classification_targets(y)
-        named = self.classes_ if classes is None else np.unique(np.asarray(classes))
-        if not is_first and not np.array_equal(named, self.classes_):
-            raise ValueError(f"partial_fit needs the classes of its first call, got {named.tolist()}; leave them out")
-        if not np.isin(y, named).all():
-            raise ValueError("partial_fit needs labels that are among classes, got others; name all in the first call")
-        self.classes_ = named
-        codes = np.searchsorted(named, y)
-        self._check_classes(np.arange(named.size))
-        parts = self._parts(codes, weights)
-        advance_streams(
-            self, X, [labels for labels, _ in parts], [shares for _, shares in parts], several=len(parts) > 1
-        )
+        all_classes = self.classes_ if classes is None else np.unique(np.asarray(classes))
+        if not is_first and not np.array_equal(all_classes, self.classes_):
+            raise ValueError(
+                f"partial_fit needs the classes of its first call, got {all_classes.tolist()}; leave classes out"
+            )
+        if not np.isin(y, all_classes).all():
+            raise ValueError(
+                "partial_fit needs labels that are among classes, got other labels; pass all labels of the stream as "
+                "classes in the first call"
+            )
+        self.classes_ = all_classes
+        codes = np.searchsorted(all_classes, y)
+        self._check_classes(np.arange(all_classes.size))
+        labels, sample_weights = zip(*self._binary_targets(codes, weights), strict=True)
+        advance_streams(self, X, labels, sample_weights, several=len(labels) > 1)
         return self
 
     def _check_classes(self, codes: NDArray[Any]) -> None:
-        """Refuse labels that no model can be fitted to; `codes` are those of rows of positive weight."""
+        """Refuse fewer than two classes, and a class without rows; `codes` are the classes of rows of positive weight."""
         counts = np.bincount(codes, minlength=self.classes_.size)
         if np.count_nonzero(counts) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least two classes in rows of positive weight, got one class; "
-                "add rows of another"
+                "add rows of another class"
             )
         if not counts.all():
             raise ValueError(
                 f"{type(self).__name__} needs rows of positive weight of every class, got none of class "
-                f"{self.classes_[counts.argmin()]!r}; drop its rows"
+                f"{self.classes_[counts.argmin()]!r}; drop the rows of this class"
             )
 
-    def _parts(self, codes: NDArray[Any], weights: Vector | None) -> list[tuple[Vector, Vector | None]]:
-        """Labels −1/+1 and weights for each problem: the larger of two classes, or each class against the rest."""
-        count, factors = self.classes_.size, self._factors(codes, weights)
-        parts = []
+    def _binary_targets(self, codes: NDArray[Any], weights: Vector | None) -> list[tuple[Vector, Vector | None]]:
+        """Labels −1/+1 and sample weights of each problem; class weights are multiplied into the sample weights."""
+        count, factors = self.classes_.size, self._class_factors(codes, weights)
+        binary_targets = []
         for k, positive in enumerate([1] if count == 2 else range(count)):
-            labels, shares = np.where(codes == positive, 1.0, -1.0), weights
+            labels, sample_weight = np.where(codes == positive, 1.0, -1.0), weights
             if factors is not None:
-                rest, own = factors[k]
-                of_rows = np.where(labels > 0.0, own, rest)
-                shares = of_rows if weights is None else weights * of_rows
-            parts.append((labels, shares))
-        return parts
+                negative_factor, positive_factor = factors[k]
+                row_factors = np.where(labels > 0.0, positive_factor, negative_factor)
+                sample_weight = row_factors if weights is None else weights * row_factors
+            binary_targets.append((labels, sample_weight))
+        return binary_targets
 
-    def _factors(self, codes: NDArray[Any], weights: Vector | None) -> list[tuple[float, float]] | None:
-        """For each problem the factors of the weights of the other classes' rows, and of its own.
+    def _class_factors(self, codes: NDArray[Any], weights: Vector | None) -> list[tuple[float, float]] | None:
+        """For each problem the factors of the sample weights of rows of label −1 and of label +1; None if all are 1.
 
-        As in LIBLINEAR, the rest has 1 where there are three classes or more; of two classes each has its own.
+        As in LIBLINEAR, with three or more classes the rest has factor 1.
         """
-        of_classes = self._class_weights(codes, weights)
-        if of_classes is None:
+        class_weights = self._class_weights(codes, weights)
+        if class_weights is None:
             return None
         if self.classes_.size == 2:
-            return [(float(of_classes[0]), float(of_classes[1]))]
-        return [(1.0, float(own)) for own in of_classes]
+            return [(float(class_weights[0]), float(class_weights[1]))]
+        return [(1.0, float(class_weight)) for class_weight in class_weights]
 
     def _class_weights(self, codes: NDArray[Any], weights: Vector | None) -> Vector | None:
-        """The weight of each class; balanced ones make every class weigh the same in total."""
+        """The factor of each class in `classes_`; "balanced" gives all classes the same total weight."""
         if self.class_weight is None:
             return None
         count = self.classes_.size
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
             totals = np.bincount(codes, weights, count)
             return np.asarray(totals.sum() / (count * np.where(totals > 0.0, totals, 1.0)), dtype=np.float64)
-        found = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
-        return np.asarray(found, dtype=np.float64)
+        class_weights = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
+        return np.asarray(class_weights, dtype=np.float64)
 
     def _strength(self, total_weight: float, k: int) -> float:
         return strength_of(type(self).__name__, self.C, self.strength, total_weight)
 
     def decision_function(self, X: Any) -> Vector:
-        """Scores of the rows: how far on the side of the second class, or for each class how far on its side.
+        """Scores of the rows; of two classes the second has the positive scores.
 
         Parameters
         ----------
@@ -172,13 +180,13 @@ class LinearClassifier(ClassifierMixin, CertifiedModel):  # type: ignore[misc]
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            ⟨x, w⟩ + b.
+            ⟨x, w⟩ + b, for each class where there are three or more.
         """
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row.
+        """Predict the class of each row.
 
         Parameters
         ----------
@@ -188,11 +196,11 @@ class LinearClassifier(ClassifierMixin, CertifiedModel):  # type: ignore[misc]
         Returns
         -------
         labels : ndarray of shape (n_samples,)
-            One of `classes_` for each row.
+            The predicted class of each row, one of `classes_`.
         """
         scores = self.decision_function(X)
-        places = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        predicted: NDArray[Any] = self.classes_[places]
+        codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        predicted: NDArray[Any] = self.classes_[codes]
         return predicted
 
 

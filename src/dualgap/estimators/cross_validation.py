@@ -1,4 +1,8 @@
-"""How a C is chosen: each fold is a path of strengths, scored on the rows left out, and the best C is fitted to all rows."""
+"""CrossValidatedC, the base class of LinearSVCCV and LogisticRegressionCV: C chosen by cross-validation.
+
+Each fold solves a path of problems, one for each C, on its training rows, and scores every C on its test rows. The C with
+the best mean score is then fitted to all rows.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import StratifiedKFold, check_cv
 
-from dualgap.estimators.base import Vector
+from dualgap.estimators.base import TrainingData, Vector
 from dualgap.estimators.classifiers import LinearClassifier
 from dualgap.estimators.convergence import report_convergence
 from dualgap.estimators.deduplication import Deduplicated
@@ -21,19 +25,20 @@ from dualgap.linalg.parallel import use_threads
 from dualgap.losses import Loss
 from dualgap.paths import Path, solve_path
 
-# Folds where none are asked for, as scikit-learn's; fewer where a class has fewer rows.
-FOLDS = 5
+# Number of folds for cv=None, as in scikit-learn; a class with fewer rows makes it that number of rows.
+DEFAULT_FOLDS = 5
 
 
 class Fold(NamedTuple):
-    """What one fold says of every C: the score on the rows left out, and the runs that led there."""
+    """Scores and results of one fold, with one entry for each C."""
 
     scores: Vector
     results: list[Sequence[Any]]
+    """For each C the results of its problems."""
 
 
-class ChoosesC(LinearClassifier):
-    """Finds C_ by cross-validation before the fit to all rows that it shares with the estimator of one C."""
+class CrossValidatedC(LinearClassifier):
+    """A classifier that sets C_ by cross-validation, and then fits all rows as the estimator with a single C does."""
 
     Cs: Any
     cv: Any
@@ -42,48 +47,48 @@ class ChoosesC(LinearClassifier):
     strength = None
     warm_start = False
 
-    def _fit_classes(self, loss: Loss, table: Deduplicated, given: tuple[Any, Any, Vector | None]) -> Self:
-        X, y, weights = given
+    def _fit_classes(self, loss: Loss, data: Deduplicated, training_data: TrainingData) -> Self:
+        X, y, weights = training_data
         self.Cs_ = _grid(type(self).__name__, self.Cs)
         codes = np.searchsorted(self.classes_, y)
         splits = self._splits(X, y, codes, weights)
         seed, scorer = seed_of(self.random_state), check_scoring(self, scoring=self.scoring)
-        # Folds are the pieces of work: each is done by one thread, and so the same for any number of them.
+        # Each fold runs on one thread, so that n_jobs does not change the results.
         with use_threads(1):
             folds = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(self._fold)(loss, X, y, codes, weights, train, test, seed, scorer) for train, test in splits
+                delayed(self._run_fold)(loss, X, y, codes, weights, train, test, seed, scorer) for train, test in splits
             )
         self.scores_ = np.stack([fold.scores for fold in folds])
         self.gaps_ = np.array(
             [[max(r.certificate.relative_gap for r in results) for results in fold.results] for fold in folds]
         )
         ascending = np.argsort(self.Cs_, kind="stable")
-        # Of equal scores the stronger penalty wins.
+        # Among equal scores the smallest C, the strongest penalty, is chosen.
         self.C_ = float(self.Cs_[ascending[self.scores_.mean(axis=0)[ascending].argmax()]])
         report_convergence(
             type(self).__name__, [r for fold in folds for results in fold.results for r in results], self.tol
         )
-        return super()._fit_classes(loss, table, given)
+        return super()._fit_classes(loss, data, training_data)
 
     def _splits(
         self, X: Any, y: Any, codes: NDArray[Any], weights: Vector | None
     ) -> list[tuple[NDArray[Any], NDArray[Any]]]:
-        """Row numbers to fit and to score; folds made here hold only rows of positive weight."""
+        """Training and test rows of each fold; folds of a number `cv`, or of cv=None, leave out rows of weight zero."""
         if self.cv is not None and not isinstance(self.cv, int | np.integer):
             return list(check_cv(self.cv, y, classifier=True).split(X, y))
         kept = np.arange(codes.size) if weights is None else np.flatnonzero(weights)
         least = int(np.bincount(codes[kept]).min())
-        count = min(FOLDS, least) if self.cv is None else int(self.cv)
+        count = min(DEFAULT_FOLDS, least) if self.cv is None else int(self.cv)
         if not 2 <= count <= least:
             raise ValueError(
-                f"{type(self).__name__} needs 2 or more folds and in every class as many rows, got {count} folds and a class of "
-                f"{least}; add rows, or pass other folds as cv"
+                f"{type(self).__name__} needs 2 or more folds, and at least one row of every class for each fold, got {count} "
+                f"folds and a class of {least} rows; add rows, or pass another cv"
             )
         return [
             (kept[train], kept[test]) for train, test in StratifiedKFold(count).split(np.zeros(kept.size), codes[kept])
         ]
 
-    def _fold(
+    def _run_fold(
         self,
         loss: Loss,
         X: Any,
@@ -95,33 +100,35 @@ class ChoosesC(LinearClassifier):
         seed: int,
         scorer: Any,
     ) -> Fold:
-        inside = None if weights is None else weights[train]
-        counts = np.bincount(codes[train], inside, self.classes_.size)
+        """Fit all C on the training rows and score them on the test rows."""
+        train_weights = None if weights is None else weights[train]
+        counts = np.bincount(codes[train], train_weights, self.classes_.size)
         if not counts.all():
             raise ValueError(
-                f"{type(self).__name__} needs every class in the rows each fold fits, got a fold without "
-                f"{self.classes_[counts.argmin()]!r}; use fewer folds, or stratified ones"
+                f"{type(self).__name__} needs every class in the training rows of each fold, got a fold without "
+                f"{self.classes_[counts.argmin()]!r}; use fewer folds, or stratified folds"
             )
-        paths = self._paths(loss, self._deduplicate(X[train], codes[train], inside), seed)
+        paths = self._paths(loss, self._deduplicate(X[train], codes[train], train_weights), seed)
         options = {} if weights is None else {"sample_weight": weights[test]}
         scores = np.empty(self.Cs_.size)
-        for place in range(self.Cs_.size):
+        results: list[Sequence[Any]] = [[path.results[j] for path in paths] for j in range(self.Cs_.size)]
+        for j in range(self.Cs_.size):
             model = copy(self)
-            model._take([path.results[place] for path in paths])
-            scores[place] = scorer(model, X[test], y[test], **options)
-        return Fold(scores, [[path.results[place] for path in paths] for place in range(self.Cs_.size)])
+            model._set_coefficients(results[j])
+            scores[j] = scorer(model, X[test], y[test], **options)
+        return Fold(scores, results)
 
-    def _paths(self, loss: Loss, table: Deduplicated, seed: int) -> list[Path]:
-        """A path of strengths for each problem that the classes make."""
+    def _paths(self, loss: Loss, data: Deduplicated, seed: int) -> list[Path]:
+        """A path over all C for each problem: one for two classes, one for each of several classes."""
         return [
-            self._path(table, labels, loss, weights, seed)
-            for labels, weights in self._parts(table.targets, table.weights)
+            self._path(data, labels, loss, weights, seed)
+            for labels, weights in self._binary_targets(data.targets, data.weights)
         ]
 
-    def _path(self, table: Deduplicated, targets: Any, loss: Any, weights: Vector | None, seed: int) -> Path:
+    def _path(self, data: Deduplicated, targets: Any, loss: Any, weights: Vector | None, seed: int) -> Path:
         total = float(targets.size if weights is None else weights.sum())
         return solve_path(
-            table.rows,
+            data.rows,
             targets,
             loss,
             1.0 / (self.Cs_ * total),
@@ -134,8 +141,8 @@ class ChoosesC(LinearClassifier):
             seed=seed,
         )
 
-    def _take(self, results: Sequence[Any]) -> None:
-        """The coefficients of one C, to score them."""
+    def _set_coefficients(self, results: Sequence[Any]) -> None:
+        """Set coef_ and intercept_ to the results of one C, for scoring."""
         self.coef_ = np.stack([result.weights for result in results])
         self.intercept_ = np.array([result.intercept for result in results])
 
@@ -144,17 +151,21 @@ class ChoosesC(LinearClassifier):
 
     @property
     def partial_fit(self) -> Any:
-        """Not there: folds need all rows at once."""
-        raise AttributeError(f"{type(self).__name__} has no partial_fit, because folds need all rows at once")
+        """Not available: cross-validation needs all rows at once."""
+        raise AttributeError(
+            f"{type(self).__name__} has no partial_fit, because cross-validation needs all rows at once"
+        )
 
 
-def _grid(owner: str, Cs: Any) -> Vector:
-    """The values of C to try."""
+def _grid(estimator_name: str, Cs: Any) -> Vector:
+    """The values of C: those given, or a number of them between 1e-4 and 1e4, evenly spaced on a logarithmic scale."""
     if isinstance(Cs, int | np.integer) and not isinstance(Cs, bool):
         if Cs < 1:
-            raise ValueError(f"{owner} needs Cs ≥ 1, or a list of values, got {Cs}; 10 is the default")
+            raise ValueError(
+                f"{estimator_name} needs Cs to be a number ≥ 1 or a list of values, got {Cs}; the default is 10"
+            )
         return np.logspace(-4, 4, int(Cs))
     values = np.ravel(np.asarray(Cs))
     if values.size == 0:
-        raise ValueError(f"{owner} needs at least one C, got an empty list; 10 is the default")
-    return np.array([positive(owner, "C", value) for value in values.tolist()])
+        raise ValueError(f"{estimator_name} needs at least one C, got an empty list; the default is Cs=10")
+    return np.array([positive(estimator_name, "C", value) for value in values.tolist()])

@@ -1,11 +1,11 @@
-"""Classifiers that choose C by cross-validation: LinearSVCCV and LogisticRegressionCV."""
+"""LinearSVCCV and LogisticRegressionCV: classifiers with C chosen by cross-validation."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from dualgap.estimators.cross_validation import ChoosesC
+from dualgap.estimators.cross_validation import CrossValidatedC
 from dualgap.estimators.deduplication import Deduplicated
 from dualgap.estimators.logistic import LogisticRegression
 from dualgap.estimators.svm import LinearSVC
@@ -13,80 +13,88 @@ from dualgap.losses import Loss
 from dualgap.paths import MULTINOMIAL, Path
 
 
-class LinearSVCCV(ChoosesC, LinearSVC):
+class LinearSVCCV(CrossValidatedC, LinearSVC):
     """Support vector classifier that chooses C by cross-validation, with a certificate at every C of every fold.
 
-    Each fold solves its problem for all C, from the strongest penalty to the weakest, each started at the duals of the
-    one before. The C with the best mean score is then fitted to all rows.
+    Each fold solves its problem for all C, from the smallest to the largest, each started at the duals of the previous
+    one. The C with the best mean score is then fitted to all rows.
 
     Parameters
     ----------
     loss : str or object, default="squared_hinge"
         "squared_hinge", "hinge" or "smoothed_hinge", as a name, a spec such as "smoothed_hinge(gamma=0.5)", or an object.
     Cs : int or array-like, default=10
-        The values of C to try: so many between 1e-4 and 1e4 on a logarithmic scale, or those given.
+        The values of C to try; a number stands for this number of values from 1e-4 to 1e4, evenly spaced on a logarithmic
+        scale.
     cv : int, splitter, iterable or None, default=None
-        Folds: a number of stratified ones, or anything scikit-learn splits with. None is 5, or as many as the smallest class
-        has rows.
+        A number of stratified folds, or any splitter of scikit-learn. None is 5 folds, or the number of rows of the smallest
+        class if that is smaller.
     scoring : str, callable or None, default=None
-        What is to be large on the rows left out; None is accuracy.
+        The score on the test rows of a fold, larger is better; None is accuracy.
     solver : str or object, default="auto"
-        A name, spec or object of `dualgap.SOLVERS`; "auto" chooses by the shape of the data, and `reason_` says why.
+        A name, a spec such as "sdca(sampling=cyclic)" or an object of `dualgap.SOLVERS`; "auto" chooses by the shape of the
+        data, and `reason_` gives the reason.
     tol : float, default=1e-4
-        The relative duality gap that is to be proven, of every run.
+        The relative duality gap to prove in every run.
     fit_intercept : bool, default=True
-        Whether there is an intercept. It is free: nothing penalizes it.
+        Whether to fit an intercept; it is not penalized.
     class_weight : dict, "balanced" or None, default=None
-        Factors of the weights of rows by their class; "balanced" makes every class weigh the same in total.
+        Factors of the sample weights by class; "balanced" gives all classes the same total weight.
     max_iter : int, default=1000
-        Passes over the rows, at most, of every run.
+        Largest number of passes over the rows in every run; None for no limit.
     max_seconds : float, default=None
-        Seconds, at most, of every run.
+        Time limit of every run in seconds; None for no limit.
     n_jobs : int, default=None
-        Threads, over folds; the same bits for any number.
+        Number of threads over folds; the result has the same bits for any number.
     random_state : int, RandomState instance or None, default=None
-        Where a solver's order of rows comes from; `newton` needs none.
+        Seed of the order in which a solver draws rows; `newton` draws none.
     verbose : int, default=0
-        Whether to show a progress bar with the gap, of the last fit.
+        Whether to show a progress bar with the gap of the fit to all rows.
 
     Attributes
     ----------
     C_ : float
-        The C with the best mean score; of equal ones the smallest.
+        The C with the best mean score; among equal scores the smallest C.
     Cs_ : ndarray of shape (n_Cs,)
-        The values of C that were tried.
+        The values of C.
     scores_ : ndarray of shape (n_folds, n_Cs)
-        Scores on the rows left out.
+        Scores on the test rows.
     gaps_ : ndarray of shape (n_folds, n_Cs)
-        Relative gaps that were proven on the way, the largest of all classes.
+        Proven relative gaps on the training rows, the largest of all classes.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         The weights w, fitted to all rows with C_.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        b; 0 without an intercept.
+        The intercept b; 0 without an intercept.
     dual_coef_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
         The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap.
     classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
+        The sorted classes.
     certificate_ : Certificate or list
-        The primal value, the dual value and the gap between them; a list, one for each class, where there are three or more. So are the next four.
+        The primal value, the dual value and the gap between them. With three or more classes this attribute and the next
+        four are lists with one entry for each class.
     status_ : Status or list
-        How the run ended; its value is a sentence.
+        How the run ended; `status_.value` is a sentence.
     trace_ : Trace or list
-        What was seen of the run on the way.
+        The records of the run: epochs, seconds, primal and dual values.
     reason_ : str or list
-        Which solver ran and why.
+        The solver that ran and the reason for its choice.
     strength_ : float or list
-        λ.
+        The strength λ of the penalty.
     n_iter_ : int
-        Passes over the rows in the last fit; the most of any class.
+        Number of passes over the rows in the fit to all rows; the largest of all classes.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, where X had any.
+        Names of the columns, if X has any.
 
     See Also
     --------
-    LinearSVC : The same with one C.
+    LinearSVC : The same model with a given C.
+
+    Notes
+    -----
+    scikit-learn has no LinearSVCCV; the result is that of GridSearchCV over the C of LinearSVC. The notes on LinearSVC hold
+    here too.
 
     Examples
     --------
@@ -132,78 +140,85 @@ class LinearSVCCV(ChoosesC, LinearSVC):
         self.verbose = verbose
 
 
-class LogisticRegressionCV(ChoosesC, LogisticRegression):
+class LogisticRegressionCV(CrossValidatedC, LogisticRegression):
     """Logistic regression that chooses C by cross-validation, with a certificate at every C of every fold.
 
-    Each fold solves its problem for all C, from the strongest penalty to the weakest, each started at the duals of the
-    one before. The C with the best mean score is then fitted to all rows. Three and more classes are one multinomial problem.
+    Each fold solves its problem for all C, from the smallest to the largest, each started at the duals of the previous
+    one. The C with the best mean score is then fitted to all rows. Three or more classes are one multinomial problem.
 
     Parameters
     ----------
     Cs : int or array-like, default=10
-        The values of C to try: so many between 1e-4 and 1e4 on a logarithmic scale, or those given.
+        The values of C to try; a number stands for this number of values from 1e-4 to 1e4, evenly spaced on a logarithmic
+        scale.
     cv : int, splitter, iterable or None, default=None
-        Folds: a number of stratified ones, or anything scikit-learn splits with. None is 5, or as many as the smallest class
-        has rows.
+        A number of stratified folds, or any splitter of scikit-learn. None is 5 folds, or the number of rows of the smallest
+        class if that is smaller.
     scoring : str, callable or None, default=None
-        What is to be large on the rows left out, such as "neg_log_loss"; None is accuracy.
+        The score on the test rows of a fold, larger is better, such as "neg_log_loss"; None is accuracy.
     solver : str or object, default="auto"
-        A name, spec or object of `dualgap.SOLVERS`; "auto" chooses by the shape of the data, and `reason_` says why.
+        A name, a spec such as "sdca(sampling=cyclic)" or an object of `dualgap.SOLVERS`; "auto" chooses by the shape of the
+        data, and `reason_` gives the reason.
     tol : float, default=1e-4
-        The relative duality gap that is to be proven, of every run.
+        The relative duality gap to prove in every run.
     fit_intercept : bool, default=True
-        Whether there is an intercept. It is free: nothing penalizes it.
+        Whether to fit an intercept; it is not penalized.
     class_weight : dict, "balanced" or None, default=None
-        Factors of the weights of rows by their class; "balanced" makes every class weigh the same in total.
+        Factors of the sample weights by class; "balanced" gives all classes the same total weight.
     max_iter : int, default=1000
-        Passes over the rows, at most, of every run.
+        Largest number of passes over the rows in every run; None for no limit.
     max_seconds : float, default=None
-        Seconds, at most, of every run.
+        Time limit of every run in seconds; None for no limit.
     n_jobs : int, default=None
-        Threads, over folds; the same bits for any number.
+        Number of threads over folds; the result has the same bits for any number.
     random_state : int, RandomState instance or None, default=None
-        Where a solver's order of rows comes from; `newton` needs none.
+        Seed of the order in which a solver draws rows; `newton` draws none.
     verbose : int, default=0
-        Whether to show a progress bar with the gap, of the last fit.
+        Whether to show a progress bar with the gap of the fit to all rows.
 
     Attributes
     ----------
     C_ : float
-        The C with the best mean score; of equal ones the smallest.
+        The C with the best mean score; among equal scores the smallest C.
     Cs_ : ndarray of shape (n_Cs,)
-        The values of C that were tried.
+        The values of C.
     scores_ : ndarray of shape (n_folds, n_Cs)
-        Scores on the rows left out.
+        Scores on the test rows.
     gaps_ : ndarray of shape (n_folds, n_Cs)
-        Relative gaps that were proven on the way.
+        Proven relative gaps on the training rows.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         The weights w, fitted to all rows with C_.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        b; 0 without an intercept.
+        The intercept b; 0 without an intercept.
     dual_coef_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
         The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap.
     classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
+        The sorted classes.
     certificate_ : Certificate
         The primal value, the dual value and the gap between them.
     status_ : Status
-        How the run ended; its value is a sentence.
+        How the run ended; `status_.value` is a sentence.
     trace_ : Trace
-        What was seen of the run on the way.
+        The records of the run: epochs, seconds, primal and dual values.
     reason_ : str
-        Which solver ran and why.
+        The solver that ran and the reason for its choice.
     strength_ : float
-        λ.
+        The strength λ of the penalty.
     n_iter_ : ndarray of shape (1,)
-        Passes over the rows in the last fit.
+        Number of passes over the rows in the fit to all rows.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, where X had any.
+        Names of the columns, if X has any.
 
     See Also
     --------
-    LogisticRegression : The same with one C.
+    LogisticRegression : The same model with a given C.
+
+    Notes
+    -----
+    Differences from scikit-learn's LogisticRegressionCV: `C_` and `scores_` are a number and an array, the same for all
+    classes; the final fit always uses all rows (`refit=True`). The notes on LogisticRegression hold here too.
 
     Examples
     --------
@@ -246,17 +261,17 @@ class LogisticRegressionCV(ChoosesC, LogisticRegression):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _paths(self, loss: Loss, table: Deduplicated, seed: int) -> list[Path]:
+    def _paths(self, loss: Loss, data: Deduplicated, seed: int) -> list[Path]:
         if self.classes_.size == 2:
-            return super()._paths(loss, table, seed)
-        weights, of_classes = table.weights, self._class_weights(table.targets, table.weights)
-        if of_classes is not None:
-            factors = of_classes[table.targets]
+            return super()._paths(loss, data, seed)
+        weights, class_weights = data.weights, self._class_weights(data.targets, data.weights)
+        if class_weights is not None:
+            factors = class_weights[data.targets]
             weights = factors if weights is None else weights * factors
-        return [self._path(table, table.targets, MULTINOMIAL, weights, seed)]
+        return [self._path(data, data.targets, MULTINOMIAL, weights, seed)]
 
-    def _take(self, results: Sequence[Any]) -> None:
+    def _set_coefficients(self, results: Sequence[Any]) -> None:
         if self.classes_.size == 2:
-            super()._take(results)
+            super()._set_coefficients(results)
         else:
             self.coef_, self.intercept_ = results[0].weights.T, results[0].intercept

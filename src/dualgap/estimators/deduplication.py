@@ -2,7 +2,7 @@
 
 Rows of weight zero are dropped and the remaining rows are sorted by a key of their values. Data that differs only in the
 order of its rows, or in weights against repetitions, becomes the same arrays, and a solver returns the same bits for it.
-Without deduplication the two answers agree up to tol.
+Without deduplication the two answers agree up to tol. Equal rows whose summed weight would be rounded are not merged.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def deduplicate(X: Any, targets: NDArray[Any], weights: Vector | None, merge: bo
     same_key = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
     is_new[same_key + 1] = ~_are_equal(X, targets, order[same_key], order[same_key + 1])
     if weights is not None:
-        # A sum that is rounded would make another problem than the given one, and a certificate of that other problem.
+        # A rounded sum is the weight of another problem, and a certificate of that problem does not hold for the given one.
         is_new |= ~_are_sums_exact(weights[order], np.cumsum(is_new) - 1)
     indices = np.cumsum(is_new) - 1
     inverse = np.full(X.shape[0], -1, dtype=np.intp)

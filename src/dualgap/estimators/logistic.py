@@ -1,4 +1,4 @@
-"""Logistic regression: two classes by their log-odds, more by the multinomial model."""
+"""LogisticRegression: the logistic loss for two classes, the multinomial (softmax) model for three or more."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from numpy.typing import NDArray
 
-from dualgap.estimators.base import Vector
+from dualgap.estimators.base import TrainingData, Vector
 from dualgap.estimators.classifiers import LinearClassifier
 from dualgap.estimators.deduplication import Deduplicated
 from dualgap.estimators.softmax import fit_softmax, has_softmax
@@ -17,32 +17,33 @@ from dualgap.losses.chances import chances, log_chances
 class LogisticRegression(LinearClassifier):
     """Logistic regression with a certificate.
 
-    Minimizes (1/S) Σ s_i log(1 + e^(−y_i(⟨x_i, w⟩ + b))) + (λ/2)‖w‖²; three and more classes are one multinomial problem.
+    Minimizes (1/S) Σ s_i log(1 + e^(−y_i(⟨x_i, w⟩ + b))) + (λ/2)‖w‖². Three or more classes are one multinomial problem.
 
     Parameters
     ----------
     C : float, default=1.0
-        How much the errors weigh against the penalty: λ = 1/(C·S), with S the sum of the weights of rows.
+        Weight of the errors against the penalty: λ = 1/(C·S), with S the sum of the sample weights.
     strength : float, default=None
-        λ itself, instead of C.
+        λ, instead of C.
     solver : str or object, default="auto"
-        A name, spec or object of `dualgap.SOLVERS`; "auto" chooses by the shape of the data, and `reason_` says why.
+        A name, a spec such as "sdca(sampling=cyclic)" or an object of `dualgap.SOLVERS`; "auto" chooses by the shape of the
+        data, and `reason_` gives the reason.
     tol : float, default=1e-4
-        The relative duality gap that is to be proven.
+        The relative duality gap to prove: the objective ends at most this fraction above its minimum.
     fit_intercept : bool, default=True
-        Whether there is an intercept. It is free: nothing penalizes it.
+        Whether to fit an intercept; it is not penalized.
     class_weight : dict, "balanced" or None, default=None
-        Factors of the weights of rows by their class; "balanced" makes every class weigh the same in total.
+        Factors of the sample weights by class; "balanced" gives all classes the same total weight.
     max_iter : int, default=1000
-        Passes over the rows, at most.
+        Largest number of passes over the rows; None for no limit.
     max_seconds : float, default=None
-        Seconds for each problem, at most.
+        Time limit of each problem in seconds; None for no limit.
     warm_start : bool, default=False
-        Start from the coefficients and duals of the last fit. Where they prove tol already, that is all there is to do.
+        Whether to start from the coefficients and duals of the last fit; if they already prove tol, no solver runs.
     n_jobs : int, default=None
-        Threads, inside the problem; the same bits for any number.
+        Number of threads within the problem; the result has the same bits for any number.
     random_state : int, RandomState instance or None, default=None
-        Where a solver's order of rows comes from; `newton` needs none.
+        Seed of the order in which a solver draws rows; `newton` draws none.
     verbose : int, default=0
         Whether to show a progress bar with the gap.
 
@@ -51,31 +52,38 @@ class LogisticRegression(LinearClassifier):
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         The weights w.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        b; 0 without an intercept.
+        The intercept b; 0 without an intercept.
     dual_coef_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
         The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap.
     classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
+        The sorted classes.
     certificate_ : Certificate
         The primal value, the dual value and the gap between them.
     status_ : Status
-        How the run ended; its value is a sentence.
+        How the run ended; `status_.value` is a sentence.
     trace_ : Trace
-        What was seen of the run on the way.
+        The records of the run: epochs, seconds, primal and dual values.
     reason_ : str
-        Which solver ran and why.
+        The solver that ran and the reason for its choice.
     strength_ : float
-        λ.
+        The strength λ of the penalty.
     n_iter_ : ndarray of shape (1,)
-        Passes over the rows.
+        Number of passes over the rows.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, where X had any.
+        Names of the columns, if X has any.
 
     See Also
     --------
-    LinearSVC : Classes without probabilities.
+    LinearSVC : A linear classifier without probabilities.
+    LogisticRegressionCV : The same model with C chosen by cross-validation.
+
+    Notes
+    -----
+    Differences from scikit-learn's LogisticRegression: `solver` takes dualgap's solvers; `tol` is a proven relative duality
+    gap; `max_iter` is 1000 and counts passes over the rows; the penalty is L2. `penalty`, `l1_ratio`, `dual`,
+    `intercept_scaling` and `multi_class` do not exist. With three or more classes, `solver` is "auto", "newton" or "sdca".
 
     Examples
     --------
@@ -120,19 +128,21 @@ class LogisticRegression(LinearClassifier):
     def _loss(self) -> Loss:
         return Logistic()
 
-    def _fit_classes(self, loss: Loss, table: Deduplicated, given: tuple[Any, Any, Vector | None]) -> Self:
-        return super()._fit_classes(loss, table, given) if self.classes_.size == 2 else fit_softmax(self, table, given)
+    def _fit_classes(self, loss: Loss, data: Deduplicated, training_data: TrainingData) -> Self:
+        if self.classes_.size == 2:
+            return super()._fit_classes(loss, data, training_data)
+        return fit_softmax(self, data, training_data)
 
     def _check_classes(self, codes: NDArray[Any]) -> None:
         super()._check_classes(codes)
         if self.classes_.size > 2 and not has_softmax(self.solver):
             raise ValueError(
                 f"Only binary classification is supported. LogisticRegression needs solver='auto', 'newton' or 'sdca' for "
-                f"{self.classes_.size} classes, got {self.solver!r}; or wrap it in a OneVsRestClassifier"
+                f"{self.classes_.size} classes, got {self.solver!r}; use one of these, or OneVsRestClassifier"
             )
 
     def predict_log_proba(self, X: Any) -> Vector:
-        """Logarithms of the probabilities of the classes.
+        """Predict the logarithms of the probabilities of the classes.
 
         Parameters
         ----------
@@ -147,7 +157,7 @@ class LogisticRegression(LinearClassifier):
         return log_chances(self.decision_function(X))
 
     def predict_proba(self, X: Any) -> Vector:
-        """Probabilities of the classes.
+        """Predict the probabilities of the classes.
 
         Parameters
         ----------

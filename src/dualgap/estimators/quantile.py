@@ -1,4 +1,4 @@
-"""Quantile regression with an L2 penalty."""
+"""QuantileRegressor: quantile regression with an L2 penalty."""
 
 from __future__ import annotations
 
@@ -12,31 +12,32 @@ from dualgap.losses import Loss, Quantile
 class QuantileRegressor(LinearRegressor):
     """Quantile regression with an L2 penalty (scikit-learn's has L1) and a certificate.
 
-    Minimizes (1/S) Σ s_i φ(y_i − ⟨x_i, w⟩ − b) + (alpha/2)‖w‖² with the pinball loss φ: errors above the prediction cost
-    `quantile` each, errors below 1 − `quantile`.
+    Minimizes (1/S) Σ s_i φ(y_i − ⟨x_i, w⟩ − b) + (alpha/2)‖w‖² with the pinball loss φ: a target above the prediction
+    costs `quantile` times the error, a target below it 1 − `quantile` times.
 
     Parameters
     ----------
     quantile : float, default=0.5
-        Which quantile of the targets is predicted, between 0 and 1.
+        The quantile to predict, between 0 and 1.
     alpha : float, default=1.0
-        How much the penalty weighs: λ = alpha.
+        Weight of the penalty: λ = alpha.
     solver : str or object, default="auto"
-        A name, spec or object of `dualgap.SOLVERS`; "auto" chooses by the shape of the data, and `reason_` says why.
+        A name, a spec such as "sdca(sampling=cyclic)" or an object of `dualgap.SOLVERS`; "auto" chooses by the shape of the
+        data, and `reason_` gives the reason.
     tol : float, default=1e-4
-        The relative duality gap that is to be proven.
+        The relative duality gap to prove: the objective ends at most this fraction above its minimum.
     fit_intercept : bool, default=True
-        Whether there is an intercept. It is free: nothing penalizes it.
+        Whether to fit an intercept; it is not penalized.
     max_iter : int, default=1000
-        Passes over the rows, at most.
+        Largest number of passes over the rows; None for no limit.
     max_seconds : float, default=None
-        Seconds for each problem, at most.
+        Time limit of each problem in seconds; None for no limit.
     warm_start : bool, default=False
-        Start from the coefficients and duals of the last fit. Where they prove tol already, that is all there is to do.
+        Whether to start from the coefficients and duals of the last fit; if they already prove tol, no solver runs.
     n_jobs : int, default=None
-        Threads, inside the problem; the same bits for any number.
+        Number of threads within the problem; the result has the same bits for any number.
     random_state : int, RandomState instance or None, default=None
-        Where a solver's order of rows comes from; `newton` needs none.
+        Seed of the order in which a solver draws rows; `newton` draws none.
     verbose : int, default=0
         Whether to show a progress bar with the gap.
 
@@ -45,29 +46,34 @@ class QuantileRegressor(LinearRegressor):
     coef_ : ndarray of shape (n_features,)
         The weights w.
     intercept_ : float
-        b; 0 without an intercept.
+        The intercept b; 0 without an intercept.
     dual_coef_ : ndarray of shape (n_samples,)
         The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap.
     certificate_ : Certificate
         The primal value, the dual value and the gap between them.
     status_ : Status
-        How the run ended; its value is a sentence.
+        How the run ended; `status_.value` is a sentence.
     trace_ : Trace
-        What was seen of the run on the way.
+        The records of the run: epochs, seconds, primal and dual values.
     reason_ : str
-        Which solver ran and why.
+        The solver that ran and the reason for its choice.
     strength_ : float
-        λ.
+        The strength λ of the penalty.
     n_iter_ : int
-        Passes over the rows.
+        Number of passes over the rows.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, where X had any.
+        Names of the columns, if X has any.
 
     See Also
     --------
-    LinearSVR : The median, with errors up to ε free.
+    LinearSVR : Regression with absolute errors, of which those up to ε cost nothing.
+
+    Notes
+    -----
+    Differences from scikit-learn's QuantileRegressor: the penalty is L2 instead of L1, so that coefficients are rarely zero;
+    `solver` takes dualgap's solvers, and their options belong to `solver` instead of `solver_options`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What regressors share: fitting real targets, in one go or as a stream, and predicting them."""
+"""LinearRegressor, the base class of regressors: fit, partial_fit and predict for one or several real targets."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from dualgap.problem import Problem
 
 
 class LinearRegressor(RegressorMixin, CertifiedModel):  # type: ignore[misc]
-    """A linear model of real targets."""
+    """A linear model of real targets; a subclass adds its parameters, its loss and its strength."""
 
     several_targets: ClassVar[bool] = False
-    """Whether y may have columns, each a problem of its own."""
+    """Whether y may have several columns, each a problem of its own."""
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to real targets.
+        """Fit the model to rows and their targets.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            The targets; columns of them where the estimator takes several.
+            The targets; two dimensions only where the estimator supports several targets.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows. A row of weight 3 is a row given three times.
+            Weights of the rows. A row of weight 3 equals three rows of weight 1.
 
         Returns
         -------
@@ -41,20 +41,21 @@ class LinearRegressor(RegressorMixin, CertifiedModel):  # type: ignore[misc]
         """
         loss = self._loss()
         X, y, weights = self._validate(X, y, sample_weight, y_numeric=True, multi_output=self.several_targets)
-        self._check_count(len(_columns(y)))
-        table = self._deduplicate(X, y, weights)
-        total = float(table.rows.count if table.weights is None else table.weights.sum())
+        self._check_target_count(len(_columns(y)))
+        data = self._deduplicate(X, y, weights)
+        total_weight = float(data.rows.count if data.weights is None else data.weights.sum())
         problems = [
-            Problem(table.rows, target, loss, self._strength(total, k), table.weights, self.fit_intercept)
-            for k, target in enumerate(_columns(table.targets))
+            Problem(data.rows, target, loss, self._strength(total_weight, k), data.weights, self.fit_intercept)
+            for k, target in enumerate(_columns(data.targets))
         ]
-        return self._fit_problems(problems, table, (X, y, weights), several=y.ndim == 2)
+        return self._fit_problems(problems, data, (X, y, weights), several=y.ndim == 2)
 
     @available_if(supports_partial_fit)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Go on with some more rows of a stream, in their order; there with solver="pegasos" and "sgd".
+        """Update the model with more rows, in their order; available with solver="pegasos" and solver="sgd".
 
-        However the stream is cut into calls, the result is the same. `certificate_` is of the rows of this call alone.
+        The coefficients are the same however a stream of rows is cut into calls. `certificate_` refers to the rows of
+        the last call alone.
 
         Parameters
         ----------
@@ -73,13 +74,13 @@ class LinearRegressor(RegressorMixin, CertifiedModel):  # type: ignore[misc]
         X, y, weights = self._validate(
             X, y, sample_weight, y_numeric=True, multi_output=self.several_targets, reset=not hasattr(self, "coef_")
         )
-        self._check_count(len(_columns(y)))
+        self._check_target_count(len(_columns(y)))
         targets = [np.ascontiguousarray(target, dtype=np.float64) for target in _columns(y)]
         advance_streams(self, X, targets, [weights] * len(targets), several=y.ndim == 2)
         return self
 
     def predict(self, X: Any) -> Vector:
-        """The target of each row.
+        """Predict the target of each row.
 
         Parameters
         ----------
@@ -93,8 +94,8 @@ class LinearRegressor(RegressorMixin, CertifiedModel):  # type: ignore[misc]
         """
         return np.asarray(self._scores(X))
 
-    def _check_count(self, targets: int) -> None:
-        """Refuse parameters that do not fit the number of targets."""
+    def _check_target_count(self, targets: int) -> None:
+        """Refuse parameters that do not match the number of targets."""
 
     def _shape_attributes(self, several: bool) -> None:
         if several:

@@ -1,4 +1,4 @@
-"""Ridge regression: squared errors, one target or several."""
+"""Ridge: regression with squared errors and an L2 penalty, for one or several targets."""
 
 from __future__ import annotations
 
@@ -14,29 +14,30 @@ from dualgap.losses import Loss, Squared
 class Ridge(LinearRegressor):
     """Ridge regression with a certificate.
 
-    Minimizes Σ s_i (y_i − ⟨x_i, w⟩ − b)² + alpha‖w‖², divided by S, the sum of the weights of rows. Several targets are
+    Minimizes (1/S) (Σ s_i (y_i − ⟨x_i, w⟩ − b)² + alpha‖w‖²), with S the sum of the sample weights. Several targets are
     one problem each.
 
     Parameters
     ----------
     alpha : float or array-like of shape (n_targets,), default=1.0
-        How much the penalty weighs: λ = 2·alpha/S.
+        Weight of the penalty: λ = 2·alpha/S. An array has one value for each target.
     solver : str or object, default="auto"
-        A name, spec or object of `dualgap.SOLVERS`; "auto" chooses by the shape of the data, and `reason_` says why.
+        A name, a spec such as "sdca(sampling=cyclic)" or an object of `dualgap.SOLVERS`; "auto" chooses by the shape of the
+        data, and `reason_` gives the reason.
     tol : float, default=1e-4
-        The relative duality gap that is to be proven.
+        The relative duality gap to prove: the objective ends at most this fraction above its minimum.
     fit_intercept : bool, default=True
-        Whether there is an intercept. It is free: nothing penalizes it.
+        Whether to fit an intercept; it is not penalized.
     max_iter : int, default=1000
-        Passes over the rows, at most.
+        Largest number of passes over the rows; None for no limit.
     max_seconds : float, default=None
-        Seconds for each problem, at most.
+        Time limit of each problem in seconds; None for no limit.
     warm_start : bool, default=False
-        Start from the coefficients and duals of the last fit. Where they prove tol already, that is all there is to do.
+        Whether to start from the coefficients and duals of the last fit; if they already prove tol, no solver runs.
     n_jobs : int, default=None
-        Threads, first over targets and then inside each problem; the same bits for any number.
+        Number of threads, over targets first and then within each problem; the result has the same bits for any number.
     random_state : int, RandomState instance or None, default=None
-        Where a solver's order of rows comes from; `newton` needs none.
+        Seed of the order in which a solver draws rows; `newton` draws none.
     verbose : int, default=0
         Whether to show a progress bar with the gap.
 
@@ -45,29 +46,35 @@ class Ridge(LinearRegressor):
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
         The weights w.
     intercept_ : float or ndarray of shape (n_targets,)
-        b; 0 without an intercept.
+        The intercept b; 0 without an intercept.
     dual_coef_ : ndarray of shape (n_samples,) or (n_targets, n_samples)
         The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap.
     certificate_ : Certificate or list
-        The primal value, the dual value and the gap between them; a list, one for each target, where y has columns. So are the next four.
+        The primal value, the dual value and the gap between them. If y has two dimensions, this attribute and the next
+        four are lists with one entry for each target.
     status_ : Status or list
-        How the run ended; its value is a sentence.
+        How the run ended; `status_.value` is a sentence.
     trace_ : Trace or list
-        What was seen of the run on the way.
+        The records of the run: epochs, seconds, primal and dual values.
     reason_ : str or list
-        Which solver ran and why.
+        The solver that ran and the reason for its choice.
     strength_ : float or list
-        λ.
+        The strength λ of the penalty.
     n_iter_ : ndarray of shape (n_targets,)
-        Passes over the rows.
+        Number of passes over the rows.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, where X had any.
+        Names of the columns, if X has any.
 
     See Also
     --------
-    LinearSVR : Errors count by their size rather than by their square.
+    LinearSVR : Regression with absolute errors.
+
+    Notes
+    -----
+    Differences from scikit-learn's Ridge: `solver` takes dualgap's solvers; `tol` is a proven relative duality gap;
+    `max_iter` counts passes over the rows; alpha is positive. `copy_X` and `positive` do not exist, and X is never modified.
 
     Examples
     --------
@@ -114,11 +121,11 @@ class Ridge(LinearRegressor):
         given = np.ravel(np.asarray(self.alpha, dtype=object))
         return 2.0 * positive("Ridge", "alpha", given[k if given.size > 1 else 0]) / total_weight
 
-    def _check_count(self, targets: int) -> None:
+    def _check_target_count(self, targets: int) -> None:
         given = np.size(self.alpha)
         if given not in (1, targets):
             raise ValueError(
-                f"Ridge needs one alpha, or one for each target ({targets}), got {given}; pass a single number"
+                f"Ridge needs one alpha, or one for each of {targets} targets, got {given}; pass a single number"
             )
 
     def _shape_attributes(self, several: bool) -> None:

@@ -1,4 +1,4 @@
-"""Support vector machines: LinearSVC for classes, LinearSVR for real targets."""
+"""LinearSVC and LinearSVR: support vector machines for classes and for real targets."""
 
 from __future__ import annotations
 
@@ -15,35 +15,36 @@ from dualgap.losses import Loss
 class LinearSVC(LinearClassifier):
     """Support vector classifier with a certificate.
 
-    Minimizes (1/S) Σ s_i φ(y_i(⟨x_i, w⟩ + b)) + (λ/2)‖w‖²; three and more classes are one problem each, the class
-    against the rest.
+    Minimizes (1/S) Σ s_i φ(y_i(⟨x_i, w⟩ + b)) + (λ/2)‖w‖². Three or more classes are one problem each, the class against
+    the rest.
 
     Parameters
     ----------
     loss : str or object, default="squared_hinge"
         "squared_hinge", "hinge" or "smoothed_hinge", as a name, a spec such as "smoothed_hinge(gamma=0.5)", or an object.
     C : float, default=1.0
-        How much the errors weigh against the penalty: λ = 1/(C·S), with S the sum of the weights of rows.
+        Weight of the errors against the penalty: λ = 1/(C·S), with S the sum of the sample weights.
     strength : float, default=None
-        λ itself, instead of C.
+        λ, instead of C.
     solver : str or object, default="auto"
-        A name, spec or object of `dualgap.SOLVERS`; "auto" chooses by the shape of the data, and `reason_` says why.
+        A name, a spec such as "sdca(sampling=cyclic)" or an object of `dualgap.SOLVERS`; "auto" chooses by the shape of the
+        data, and `reason_` gives the reason.
     tol : float, default=1e-4
-        The relative duality gap that is to be proven.
+        The relative duality gap to prove: the objective ends at most this fraction above its minimum.
     fit_intercept : bool, default=True
-        Whether there is an intercept. It is free: nothing penalizes it.
+        Whether to fit an intercept; it is not penalized.
     class_weight : dict, "balanced" or None, default=None
-        Factors of the weights of rows by their class; "balanced" makes every class weigh the same in total.
+        Factors of the sample weights by class; "balanced" gives all classes the same total weight.
     max_iter : int, default=1000
-        Passes over the rows, at most.
+        Largest number of passes over the rows; None for no limit.
     max_seconds : float, default=None
-        Seconds for each problem, at most.
+        Time limit of each problem in seconds; None for no limit.
     warm_start : bool, default=False
-        Start from the coefficients and duals of the last fit. Where they prove tol already, that is all there is to do.
+        Whether to start from the coefficients and duals of the last fit; if they already prove tol, no solver runs.
     n_jobs : int, default=None
-        Threads, first over classes and then inside each problem; the same bits for any number.
+        Number of threads, over classes first and then within each problem; the result has the same bits for any number.
     random_state : int, RandomState instance or None, default=None
-        Where a solver's order of rows comes from; `newton` needs none.
+        Seed of the order in which a solver draws rows; `newton` draws none.
     verbose : int, default=0
         Whether to show a progress bar with the gap.
 
@@ -52,31 +53,39 @@ class LinearSVC(LinearClassifier):
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         The weights w.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        b; 0 without an intercept.
+        The intercept b; 0 without an intercept.
     dual_coef_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
         The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap.
     classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
+        The sorted classes.
     certificate_ : Certificate or list
-        The primal value, the dual value and the gap between them; a list, one for each class, where there are three or more. So are the next four.
+        The primal value, the dual value and the gap between them. With three or more classes this attribute and the next
+        four are lists with one entry for each class.
     status_ : Status or list
-        How the run ended; its value is a sentence.
+        How the run ended; `status_.value` is a sentence.
     trace_ : Trace or list
-        What was seen of the run on the way.
+        The records of the run: epochs, seconds, primal and dual values.
     reason_ : str or list
-        Which solver ran and why.
+        The solver that ran and the reason for its choice.
     strength_ : float or list
-        λ.
+        The strength λ of the penalty.
     n_iter_ : int
-        Passes over the rows; the most of any class.
+        Number of passes over the rows; the largest of all classes.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, where X had any.
+        Names of the columns, if X has any.
 
     See Also
     --------
-    LogisticRegression : The same with probabilities.
+    LogisticRegression : A linear classifier with probabilities.
+    LinearSVCCV : The same model with C chosen by cross-validation.
+
+    Notes
+    -----
+    Differences from scikit-learn's LinearSVC: the intercept is not penalized, whereas LIBLINEAR penalizes it like a
+    weight; `tol` is a proven relative duality gap; `max_iter` counts passes over the rows; the penalty is L2, and three or
+    more classes are always one-vs-rest. `penalty`, `dual`, `multi_class` and `intercept_scaling` do not exist.
 
     Examples
     --------
@@ -132,34 +141,36 @@ class LinearSVC(LinearClassifier):
 class LinearSVR(LinearRegressor):
     """Support vector regressor with a certificate.
 
-    Minimizes (1/S) Σ s_i φ(y_i − ⟨x_i, w⟩ − b) + (λ/2)‖w‖²; errors up to ε cost nothing.
+    Minimizes (1/S) Σ s_i φ(y_i − ⟨x_i, w⟩ − b) + (λ/2)‖w‖², where φ is zero for errors up to ε.
 
     Parameters
     ----------
     epsilon : float, default=0.0
-        ε.
+        The largest error that the loss does not count.
     loss : str or object, default="epsilon_insensitive"
-        "epsilon_insensitive" or "squared_epsilon_insensitive"; a spec or object brings its own epsilon.
+        "epsilon_insensitive" or "squared_epsilon_insensitive"; a spec or an object has its own epsilon, and the parameter
+        `epsilon` is then not used.
     C : float, default=1.0
-        How much the errors weigh against the penalty: λ = 1/(C·S), with S the sum of the weights of rows.
+        Weight of the errors against the penalty: λ = 1/(C·S), with S the sum of the sample weights.
     strength : float, default=None
-        λ itself, instead of C.
+        λ, instead of C.
     solver : str or object, default="auto"
-        A name, spec or object of `dualgap.SOLVERS`; "auto" chooses by the shape of the data, and `reason_` says why.
+        A name, a spec such as "sdca(sampling=cyclic)" or an object of `dualgap.SOLVERS`; "auto" chooses by the shape of the
+        data, and `reason_` gives the reason.
     tol : float, default=1e-4
-        The relative duality gap that is to be proven.
+        The relative duality gap to prove: the objective ends at most this fraction above its minimum.
     fit_intercept : bool, default=True
-        Whether there is an intercept. It is free: nothing penalizes it.
+        Whether to fit an intercept; it is not penalized.
     max_iter : int, default=1000
-        Passes over the rows, at most.
+        Largest number of passes over the rows; None for no limit.
     max_seconds : float, default=None
-        Seconds for each problem, at most.
+        Time limit of each problem in seconds; None for no limit.
     warm_start : bool, default=False
-        Start from the coefficients and duals of the last fit. Where they prove tol already, that is all there is to do.
+        Whether to start from the coefficients and duals of the last fit; if they already prove tol, no solver runs.
     n_jobs : int, default=None
-        Threads, inside the problem; the same bits for any number.
+        Number of threads within the problem; the result has the same bits for any number.
     random_state : int, RandomState instance or None, default=None
-        Where a solver's order of rows comes from; `newton` needs none.
+        Seed of the order in which a solver draws rows; `newton` draws none.
     verbose : int, default=0
         Whether to show a progress bar with the gap.
 
@@ -168,29 +179,36 @@ class LinearSVR(LinearRegressor):
     coef_ : ndarray of shape (n_features,)
         The weights w.
     intercept_ : ndarray of shape (1,)
-        b; 0 without an intercept.
+        The intercept b; 0 without an intercept.
     dual_coef_ : ndarray of shape (n_samples,)
         The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap.
     certificate_ : Certificate
         The primal value, the dual value and the gap between them.
     status_ : Status
-        How the run ended; its value is a sentence.
+        How the run ended; `status_.value` is a sentence.
     trace_ : Trace
-        What was seen of the run on the way.
+        The records of the run: epochs, seconds, primal and dual values.
     reason_ : str
-        Which solver ran and why.
+        The solver that ran and the reason for its choice.
     strength_ : float
-        λ.
+        The strength λ of the penalty.
     n_iter_ : int
-        Passes over the rows.
+        Number of passes over the rows.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, where X had any.
+        Names of the columns, if X has any.
 
     See Also
     --------
-    QuantileRegressor : Errors above and below weigh differently.
+    QuantileRegressor : Regression with different weights of errors above and below the prediction.
+    Ridge : Regression with squared errors.
+
+    Notes
+    -----
+    Differences from scikit-learn's LinearSVR: the intercept is not penalized, whereas LIBLINEAR penalizes it like a weight;
+    `tol` is a proven relative duality gap; `max_iter` counts passes over the rows. `dual` and `intercept_scaling` do not
+    exist.
 
     Examples
     --------

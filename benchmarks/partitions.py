@@ -94,9 +94,10 @@ def make_round(problem: Problem, rule: Rule, parts: list[np.ndarray], duals: np.
     touched = np.concatenate(parts)
     before, way = duals[touched], np.zeros_like(weights)
     for part in parts:
-        own, moving = weights.copy(), np.zeros(kernels.sdca.MOVING)
-        common = (rows.arrays, problem.labels, rows.squared_norms, None, loss)
-        kernels.sdca.sdca_steps(*common, problem.lambda_n / stiffness, 0.0, part, duals, own, moving, None)
+        own, scalars = weights.copy(), kernels.sdca.new_scalars(0.0)
+        data = kernels.arguments.RowData(rows.arrays, problem.labels, None)
+        terms = kernels.arguments.DualTerms(rows.squared_norms, problem.strength, problem.lambda_n / stiffness, 0.0)
+        kernels.sdca.sdca_steps(data, loss, terms, part, duals, own, scalars, None)
         way += (own - weights) / stiffness
     share = 1.0 / rule.parts if rule.name == "averaged" else 1.0
     if rule.name == "searched":

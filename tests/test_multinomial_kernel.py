@@ -12,7 +12,7 @@ import dualgap as dg
 from dualgap.kernels.multinomial import simplex_step
 from dualgap.losses import multinomial as loss
 from dualgap.multinomial.sdca import MultinomialSDCA
-from dualgap.solvers.base import INTERCEPT_SHARE
+from dualgap.solvers.base import INTERCEPT_FRACTION
 from examples import FORMS, small_rows
 
 
@@ -58,7 +58,7 @@ def test_kernel_and_twin_agree(form: str, weights: bool, intercept: bool) -> Non
     state = solver.start(problem, None)
     share = np.ones(24) if s is None else s
     lambda_n = 1e-2 * share.sum()
-    rate = INTERCEPT_SHARE * (share @ (X**2).sum(axis=1)) / share.sum() / lambda_n if intercept else 0.0
+    rate = INTERCEPT_FRACTION * (share @ (X**2).sum(axis=1)) / share.sum() / lambda_n if intercept else 0.0
     A, W, b = np.zeros((24, 4)), np.zeros((5, 4)), problem.constant.copy()
     for epoch in range(4):
         order = solver.plan(problem, state, epoch, np.random.default_rng)

@@ -9,10 +9,9 @@ from scipy import sparse
 import dualgap as dg
 import reference
 from driving import close, random_of
-from dualgap.kernels import shrinking as kernels
 from dualgap.kernels.families import kernel_loss
-from dualgap.solvers.base import INTERCEPT_SHARE, first_intercept
-from dualgap.solvers.shrinking import Visits
+from dualgap.solvers.base import INTERCEPT_FRACTION, first_intercept
+from dualgap.solvers.shrinking import StepCount
 from examples import FORMS, small_problem
 from reference_losses import table_of
 
@@ -57,30 +56,30 @@ def left_at_the_end(fall: float) -> float:
 def assert_twin_passes(problem: dg.Problem, solver: dg.SDCA, most: int = 40) -> reference.Sleepers:
     """Passes of kernel and twin agree in rows, duals, weights, intercept and gap, until rounding decides who sleeps."""
     data = reference.plain(problem)
-    share = INTERCEPT_SHARE if problem.intercept else 0.0
+    share = INTERCEPT_FRACTION if problem.intercept else 0.0
     twin = reference.Sleepers(data, table_of(problem.loss), problem.rows.stored, share, first_intercept(problem))
     state = solver.start(problem, None)
     solver.plan(problem, state, 0, random_of(7))
-    counts, last = state.passes.counts, 0.0
+    progress, last = state.passes.progress, 0.0
     for number in range(most):
         while not twin.awake:
             twin.number += 1
-        state = solver.advance(problem, state, Visits(1))
-        order = np.array(state.passes.queue[: counts[kernels.SIZE]])
-        if counts[kernels.POSITION] == 0:
+        state = solver.advance(problem, state, StepCount(1))
+        order = np.array(state.passes.queue.active[: progress.active])
+        if progress.position == 0:
             break  # a pass of one row is over before its order can be read
         assert set(order.tolist()) == twin.awake, f"other rows are awake in pass {number}"
-        state = solver.advance(problem, state, Visits(order.size - 1))
+        state = solver.advance(problem, state, StepCount(order.size - 1))
         terms = twin.make_pass(order)
         close(state.duals, twin.alpha, float(np.abs(twin.alpha).max()), DIGITS)
         close(state.weights, data.weights_of(twin.alpha), 1.0, DIGITS)
-        close(state.moving[kernels.INTERCEPT], twin.intercept, 1.0, DIGITS)
-        close(state.moving[kernels.RUNNING], terms, 40.0, DIGITS)
+        close(state.scalars.intercept, twin.intercept, 1.0, DIGITS)
+        close(progress.pass_gap, terms, 40.0, DIGITS)
         residue = abs(float(data.shares @ twin.alpha)) if problem.intercept else 0.0
         estimate = whole = terms + residue
         if order.size == problem.rows.count and last > 0.0:
             estimate *= left_at_the_end(min(1.0, whole / last))
-        close(state.moving[kernels.ESTIMATE], estimate, 40.0, DIGITS)
+        close(progress.estimated_gap, estimate, 40.0, DIGITS)
         last = whole if order.size == problem.rows.count else 0.0
         if terms < SETTLED:
             break
@@ -123,7 +122,7 @@ def test_a_rows_part_of_the_gap(loss: str) -> None:
 
 @pytest.mark.parametrize("cut", [1, 7, 100])
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
-def test_visits_cut_into_slices_give_the_same_bits(loss: str, cut: int) -> None:
+def test_steps_cut_into_slices_give_the_same_bits(loss: str, cut: int) -> None:
     problem = small_problem(loss, strength=0.3)
     solver = dg.SDCA(shrinking=True)
     ends = []
@@ -131,11 +130,11 @@ def test_visits_cut_into_slices_give_the_same_bits(loss: str, cut: int) -> None:
         state = solver.start(problem, None)
         solver.plan(problem, state, 0, random_of(7))
         for begin in range(0, 600, size):
-            state = solver.advance(problem, state, Visits(min(size, 600 - begin)))
+            state = solver.advance(problem, state, StepCount(min(size, 600 - begin)))
         ends.append(state)
     assert np.array_equal(ends[0].duals, ends[1].duals)
     assert np.array_equal(ends[0].weights, ends[1].weights)
-    assert np.array_equal(ends[0].passes.counts, ends[1].passes.counts)
+    assert ends[0].passes.progress == ends[1].passes.progress
 
 
 def test_the_dual_never_falls_and_weights_stay_those_of_the_duals() -> None:
@@ -146,7 +145,7 @@ def test_the_dual_never_falls_and_weights_stay_those_of_the_duals() -> None:
         solver.plan(problem, state, 0, random_of(7))
         value = 0.0
         for _ in range(60):
-            state = solver.advance(problem, state, Visits(20))
+            state = solver.advance(problem, state, StepCount(20))
             weights = problem.weights_of(state.duals)
             close(state.weights, weights, float(np.abs(weights).max()), 1e-10)
             after = problem.dual(state.duals, weights)
@@ -154,7 +153,7 @@ def test_the_dual_never_falls_and_weights_stay_those_of_the_duals() -> None:
             value = after
 
 
-def test_everybody_wakes_when_the_target_is_met_and_the_next_target_is_lower() -> None:
+def test_meeting_the_target_reactivates_all_rows_and_ends_the_plan() -> None:
     problem = small_problem("hinge", strength=0.3)
     solver = dg.SDCA(shrinking=True)
     state = solver.start(problem, None, 1e-3)
@@ -162,12 +161,26 @@ def test_everybody_wakes_when_the_target_is_met_and_the_next_target_is_lower() -
     planned = len(steps)
     state = solver.end_epoch(problem, solver.advance(problem, state, steps))
     assert len(steps) < planned, "the plan ended early, and says so"
-    assert state.passes.counts[kernels.MET] == 1
-    assert state.passes.counts[kernels.SIZE] == 24
+    progress = state.passes.progress
+    assert progress.active == 24
     estimate = solver.estimated_gap(problem, state)
     assert estimate is not None
     assert estimate <= 1e-3
     primal = problem.primal(problem.scores(state.weights), state.weights)
-    assert state.moving[kernels.PRIMAL] == pytest.approx(primal, rel=1e-2)
-    solver.plan(problem, state, 1, random_of(7))
-    assert state.moving[kernels.TARGET] == 0.5 * state.moving[kernels.ESTIMATE]
+    assert progress.primal_bound == pytest.approx(primal, rel=1e-2)
+
+
+def test_only_a_rejection_lowers_the_target() -> None:
+    problem = small_problem("hinge", strength=0.3)
+    solver = dg.SDCA(shrinking=True)
+    state = solver.start(problem, None, 1e-3)
+    state = solver.advance(problem, state, solver.plan(problem, state, 0, random_of(7)))
+    before = float(state.passes.progress.target_gap)
+    steps = solver.plan(problem, state, 1, random_of(7))
+    assert state.passes.progress.target_gap == before, "being asked for a plan says nothing about the certificate"
+    state = solver.advance(problem, state, steps)
+    assert len(steps) == 24, "the target is still met after one more pass"
+    estimate = solver.estimated_gap(problem, state)
+    state = solver.on_rejected(problem, state, 0.5 * estimate)
+    assert state.passes.progress.tol == 0.5 * estimate
+    assert state.passes.progress.target_gap == pytest.approx(0.5 * state.passes.progress.estimated_gap)

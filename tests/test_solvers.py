@@ -10,7 +10,7 @@ import pytest
 import dualgap as dg
 from dualgap.solvers import box_ascent
 from dualgap.solvers.primal import StepFacts
-from dualgap.solvers.projected_ascent import largest_curvature
+from dualgap.solvers.projected_ascent import largest_dual_curvature
 from examples import small_problem
 
 REFUSED = {
@@ -71,13 +71,13 @@ def test_pegasos_starts_late_where_the_slope_is_unbounded() -> None:
     assert dg.Pegasos().step_for(StepFacts.of(hinge)).number == 1.0
 
 
-def test_the_largest_curvature_is_the_largest_eigenvalue() -> None:
+def test_the_largest_dual_curvature_is_the_largest_eigenvalue() -> None:
     for weights in (False, True):
         problem = small_problem("hinge", "csr", weights)
         s = np.ones(24) if problem.sample_weight is None else problem.sample_weight
         gram = np.sqrt(s)[:, None] * problem.rows.gram() * np.sqrt(s)
         largest = np.linalg.eigvalsh(gram).max() / problem.lambda_n
-        assert largest <= largest_curvature(problem) <= 1.06 * largest
+        assert largest <= largest_dual_curvature(problem) <= 1.06 * largest
 
 
 def test_projected_ascent_refuses_a_step_that_overshoots() -> None:

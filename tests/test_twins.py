@@ -12,7 +12,7 @@ import dualgap as dg
 import reference
 from driving import AGREEMENT, EPOCHS, assert_twins, close, copied, drive, random_of, same_bits
 from dualgap.kernels import asdca as asdca_kernel
-from dualgap.solvers.base import INTERCEPT_SHARE, first_intercept
+from dualgap.solvers.base import INTERCEPT_FRACTION, first_intercept
 from examples import FORMS, small_problem, small_rows
 from reference_losses import closed_form_dual, table_of
 
@@ -26,7 +26,7 @@ def sdca_twin(solver: dg.SDCA, problem: dg.Problem, orders: list[np.ndarray]) ->
         reference.plain(problem),
         table_of(problem.loss),
         orders,
-        intercept_share=INTERCEPT_SHARE if problem.intercept else 0.0,
+        intercept_share=INTERCEPT_FRACTION if problem.intercept else 0.0,
         modified_sgd_first=solver.first_epoch == "sgd",
         center=first_intercept(problem),
         **({"step": closed_form_dual} if solver.logistic_step == "closed_form" else {}),
@@ -172,7 +172,7 @@ def test_projected_ascent_steps_by_the_largest_eigenvalue_and_never_descends(los
     state = solver.start(problem, None)
     scaled = np.sqrt(data.shares / data.total)[:, None] * data.X
     largest = float(np.linalg.eigvalsh(scaled.T @ scaled).max()) / data.strength
-    assert largest <= state.curvature <= 1.1 * largest
+    assert largest <= state.dual_curvature <= 1.1 * largest
     values = []
     for _ in range(30):
         state = solver.advance(problem, state, range(24))

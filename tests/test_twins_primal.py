@@ -14,7 +14,7 @@ import reference
 from driving import assert_twins, close, drive
 from dualgap.kernels import primal as primal_kernel
 from dualgap.solvers import Answer
-from dualgap.solvers.base import INTERCEPT_SHARE, first_intercept
+from dualgap.solvers.base import INTERCEPT_FRACTION, first_intercept
 from dualgap.solvers.primal import StepFacts
 from examples import FORMS, small_problem
 from reference_losses import table_of
@@ -24,15 +24,15 @@ pytestmark = pytest.mark.kernels
 SWITCHES = list(product(FORMS, (False, True), (False, True)))  # form, weights, intercept
 
 
-def mobility(problem: dg.Problem) -> float:
-    return INTERCEPT_SHARE * reference.plain(problem).mean_squared_norm
+def intercept_scale(problem: dg.Problem) -> float:
+    return INTERCEPT_FRACTION * reference.plain(problem).mean_squared_norm
 
 
 def primal_twin(
     solver: Any, problem: dg.Problem, orders: list[np.ndarray], eta: Callable[[int], float], radius: float = np.inf
 ) -> reference.Run:
-    """The step in b is the step in w times its mobility, later by the delay the solver sets for schedules of 1/(λt)."""
-    strength, rho = problem.strength, mobility(problem)
+    """The step in b is the step in w times its intercept_scale, later by the delay the solver sets for schedules of 1/(λt)."""
+    strength, rho = problem.strength, intercept_scale(problem)
     delay = solver.step_for(StepFacts.of(problem)).delay if isinstance(solver, dg.Pegasos) else 0.0
     later = lambda t: 1.0 / (1.0 / eta(t) + strength * delay) if delay else eta(t)
     return reference.sub_gradient(
@@ -55,7 +55,7 @@ def pegasos_step(problem: dg.Problem) -> Callable[[int], float]:
     data = reference.plain(problem)
     late = 0.0
     if problem.loss.name in ("squared", "squared_hinge", "squared_epsilon_insensitive"):
-        lengths = (data.X**2).sum(axis=1) + (mobility(problem) if problem.intercept else 0.0)
+        lengths = (data.X**2).sum(axis=1) + (intercept_scale(problem) if problem.intercept else 0.0)
         late = 2.0 * float((lengths * data.shares).max()) * data.labels.size / data.total / data.strength
     return lambda t: 1.0 / (data.strength * (t + 1 + late))
 
@@ -148,7 +148,7 @@ def test_the_norm_for_the_projection_is_computed_anew_now_and_then() -> None:
     for begin, stop in ((0, updates - 100), (updates - 100, updates)):
         state = solver.advance(problem, state, order[begin:stop])
         exact = float(state.weights @ state.weights)
-        assert state.moving[primal_kernel.SQUARED_NORM] == pytest.approx(exact, rel=1e-9)
+        assert state.scalars.squared_norm == pytest.approx(exact, rel=1e-9)
     data = reference.plain(problem)
     eta = lambda t: 1.0 / (data.strength * (t + 1))
     twin = reference.sub_gradient(data, table_of(problem.loss), [order], 1, eta, radius=ball(problem))

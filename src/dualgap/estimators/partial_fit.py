@@ -21,7 +21,7 @@ from dualgap.estimators.parameters import solver_name, solver_of
 from dualgap.losses import Loss
 from dualgap.problem import Problem
 from dualgap.result import Status
-from dualgap.solvers.base import integer_type, intercept_mobility_for
+from dualgap.solvers.base import integer_type, intercept_scale_for
 from dualgap.solvers.primal import PrimalSolver, State, StepFacts
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ class Stream:
     def _step_facts(self, loss: Loss, fit_intercept: bool, largest: float) -> StepFacts:
         """The step facts of the rows so far; a stream knows no total weight, so that weights are not normalized."""
         mean_squared_norm, at_zero, at_constant = self.means.tolist()
-        intercept_scale = intercept_mobility_for(mean_squared_norm) if fit_intercept else 0.0
+        intercept_scale = intercept_scale_for(mean_squared_norm) if fit_intercept else 0.0
         bound = 2.0 ** int(_exponent(largest)) if largest else 0.0
         baseline = at_constant if fit_intercept else at_zero
         return StepFacts(loss, self.strength, bound + intercept_scale, intercept_scale, at_zero, baseline)

@@ -11,62 +11,63 @@ from __future__ import annotations
 
 import numpy as np
 
+from dualgap.kernels.arguments import record, weight_of
 from dualgap.kernels.compile import kernel
 from dualgap.kernels.rows import add_to, dot, prefetch
+from dualgap.kernels.sdca import AHEAD
 
-# Places in `moving`, the numbers that change during a run.
-SCALE, SCALE_SUM, AVERAGED = range(3)
-MOVING = 3
-
-AHEAD = 4
 # Below this the scale is multiplied into f, before 1/scale costs the averages digits.
 SMALLEST_SCALE = 1e-5
 
 
-@kernel
-def asdca_steps(
-    rows, labels, row_weights, loss, lambda_n, theta, batch, order,
-    duals, dual_weights, lag, moving, dual_sums, weight_sums, lag_sums, lag_total,
-):  # fmt: skip
-    """Batch steps over `order`. Updates duals, v = w(duals), f (`lag`) and moving in place; w = v + scale·f.
+def new_scalars():
+    """The scalar that batch steps change: the scale of f."""
+    return record(scale=1.0)
 
-    row_weights is None where all are 1, the four sums unless iterates are averaged; each sum holds Σ (weight averaged before the step)·Δ.
+
+@kernel
+def asdca_steps(data, loss, lambda_n, theta, batch, order, duals, dual_weights, lag, scalars, average):
+    """Batch steps over `order`. Updates duals, v = w(duals), f (`lag`) and scalars in place; w = v + scale·f.
+
+    `average` is None unless iterates are averaged: an Average of `solvers/averaging.py`, which sums the duals, and scale·f
+    in place of the weights.
     """
-    scale, scale_sum, averaged = moving[SCALE], moving[SCALE_SUM], moving[AVERAGED]
-    slopes = np.empty(batch)
+    scale, averaged, scale_sum = scalars.scale, 0.0, 0.0
+    if average is not None:
+        averaged, scale_sum = average.counts.updates, average.counts.scale_sum
+    candidates = np.empty(batch)
     begin = 0
     while begin < order.size:
         size = min(batch, order.size - begin)
         for k in range(size):
             if begin + k + AHEAD < order.size:
-                prefetch(rows, order[begin + k + AHEAD])
+                prefetch(data.rows, order[begin + k + AHEAD])
             i = order[begin + k]
-            score = dot(rows, i, dual_weights) + (1.0 - theta) * scale * dot(rows, i, lag)
-            slopes[k] = loss.negative_derivative(score, labels[i])
+            score = dot(data.rows, i, dual_weights) + (1.0 - theta) * scale * dot(data.rows, i, lag)
+            candidates[k] = loss.negative_derivative(score, data.labels[i])
         for k in range(size):
             i = order[begin + k]
-            delta = theta * (slopes[k] - duals[i])
+            delta = theta * (candidates[k] - duals[i])
             if delta == 0.0:
                 continue
             duals[i] += delta
-            move = delta / lambda_n
-            if row_weights is not None:
-                move *= row_weights[i]
-            add_to(rows, i, move, dual_weights)
-            add_to(rows, i, -move / scale, lag)
-            if dual_sums is not None:
-                dual_sums[i] += averaged * delta
-                add_to(rows, i, averaged * move, weight_sums)
-                add_to(rows, i, -scale_sum * move / scale, lag_sums)
+            move = weight_of(data.sample_weight, i) * (delta / lambda_n)
+            add_to(data.rows, i, move, dual_weights)
+            add_to(data.rows, i, -move / scale, lag)
+            if average is not None:
+                average.duals.corrections[i] += averaged * delta
+                add_to(data.rows, i, -scale_sum * move / scale, average.weights.corrections)
         scale *= 1.0 - theta
         if scale < SMALLEST_SCALE:
             for j in range(lag.size):
-                if dual_sums is not None:
-                    lag_total[j] += scale_sum * lag[j] - lag_sums[j]
-                    lag_sums[j] = 0.0
+                if average is not None:
+                    average.weights.total[j] += scale_sum * lag[j] - average.weights.corrections[j]
+                    average.weights.corrections[j] = 0.0
                 lag[j] *= scale
             scale, scale_sum = 1.0, 0.0
         scale_sum += scale
         averaged += 1.0
         begin += size
-    moving[SCALE], moving[SCALE_SUM], moving[AVERAGED] = scale, scale_sum, averaged
+    scalars.scale = scale
+    if average is not None:
+        average.counts.updates, average.counts.scale_sum = averaged, scale_sum

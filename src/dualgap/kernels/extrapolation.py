@@ -1,80 +1,63 @@
-"""Going on from a pass of coordinate ascent in the direction of that pass and of the step before it.
+"""Extrapolation of a pass of coordinate ascent along that pass and the step before it.
 
 A pass moves the duals by p; the step before it, extrapolation included, moved them by q. Over α + c₁p + c₂q the dual
 objective is a quadratic whose coefficients are inner products of p and q and of their images in the space of w, so its
-maximum costs no look at the rows: coordinate ascent becomes the preconditioner of a flexible conjugate gradient method.
-Duals that would leave their interval are held at its end, and the step along what remains is the best in [0, 1].
+maximum costs no product with the rows: coordinate ascent becomes the preconditioner of a flexible conjugate gradient method.
+Duals that would leave their interval are held at its end, and the step along the rest is the best in [0, 1].
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
+import numpy as np
 from numba.extending import register_jitable
 
+from dualgap.kernels.arguments import weight_of
 from dualgap.kernels.rows import add_to, dot
 
-# With more than this share of the rows ending at a bound, the face is not yet settled and its curvature means little.
-UNSETTLED = 0.3
-# Directions whose images are parallel to so many digits count as one.
-PARALLEL = 1e-10
-# A direction whose image is so small a part of w, squared, is mostly rounding error: duals that trade places.
-NOISE = 1e-20
-# An image is a difference of weights, and its product with the weights is lost in their rounding where its square is
-# below this part of theirs. The rows then say what that product is.
-LOST = 1e-10
+# With a larger fraction of the rows ending a pass at a bound, the face is not settled and its curvature means little.
+MAX_BOUND_FRACTION = 0.3
+# Directions whose images have a smaller relative determinant count as parallel, and only the pass is followed.
+MIN_DETERMINANT = 1e-10
+# A direction whose squared image is a smaller fraction of ‖w‖² is rounding error: duals that trade places.
+MIN_SQUARED_IMAGE = 1e-20
+# An image is a difference of weights. Below this fraction of ‖w‖² its product with the weights is rounding error, and
+# slopes are computed from the rows' scores.
+MIN_PRODUCT_IMAGE = 1e-10
 # The relative error of one operation, with room for the sums behind an image.
 ROUNDING = 1e-15
 
 
-@register_jitable
-def _coefficients(gp, gq, pp, pq, qq, noise):
-    """The maximizer of g·c − cᵀHc/2."""
-    determinant = pp * qq - pq * pq
-    if pp > noise and qq > noise and determinant > PARALLEL * pp * qq:
-        return (gp * qq - gq * pq) / determinant, (gq * pp - gp * pq) / determinant
-    return (gp / pp, 0.0) if pp > noise else (0.0, 0.0)
+class Workspace(NamedTuple):
+    """Duals and weights before a pass, and the step of duals and weights before it (zero where there was none)."""
+
+    before: Any
+    before_weights: Any
+    step: Any
+    step_weights: Any
+
+
+def new_workspace(count, dimension):
+    return Workspace(np.empty(count), np.empty(dimension), np.zeros(count), np.zeros(dimension))
 
 
 @register_jitable
-def extrapolate(
-    rows, labels, row_weights, loss, lambda_n, moved, size, error, before, before_weights, step, step_weights, duals,
-    weights,
-):  # fmt: skip
-    """Extrapolate the duals of the rows moved[:size] after a pass; D does not fall.
+def extrapolate(data, loss, lambda_n, active, workspace, iterate, progress):
+    """Extrapolate the duals of the rows `active` after a pass over them; D does not fall.
 
-    `before` and `before_weights` are duals and weights at the pass's start, `step` and `step_weights` the last step and
-    its image, zero if there was none. Writes the step made, pass and extrapolation together, in their place; and duals
-    and weights. before_weights is used up. `error` is that of the last image, as a part of the weights; returns that of
-    the new one and how much of it went into the weights.
+    Writes duals and weights, the step made (pass and extrapolation together) into the workspace, and to `progress` the
+    rounding error of that step's image and the part of it that went into the weights. before_weights is used up.
     """
+    duals, weights = iterate.duals, iterate.weights
+    before, step, step_weights = workspace.before, workspace.step, workspace.step_weights
     scale = 1.0 / lambda_n
+    pass_weights = workspace.before_weights
     for j in range(weights.size):
-        before_weights[j] = weights[j] - before_weights[j]
-    pass_weights = before_weights
+        pass_weights[j] = weights[j] - pass_weights[j]
 
-    gp, gq, pp, pq, qq, ww, held = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0
-    for k in range(size):
-        i = moved[k]
-        share = 1.0
-        if row_weights is not None:
-            share = row_weights[i]
-        p, q = duals[i] - before[i], step[i]
-        low, high = loss.conjugate_interval(labels[i], duals[i])
-        if low == high:
-            # A dual that has come to rest has no part in either direction.
-            held += p != 0.0 or q != 0.0
-            if p != 0.0:
-                add_to(rows, i, -share * p * scale, pass_weights)
-            if q != 0.0:
-                add_to(rows, i, -share * q * scale, step_weights)
-            before[i], step[i] = duals[i], 0.0
-            continue
-        slope = share * loss.conjugate_slope(labels[i], duals[i])
-        bend = share * loss.conjugate_second_derivative(labels[i], duals[i])
-        gp += slope * p
-        gq += slope * q
-        pp += bend * p * p
-        pq += bend * p * q
-        qq += bend * q * q
+    gp, gq, pp, pq, qq, held = _row_products(data, loss, scale, active, pass_weights, workspace, duals)
+    ww = 0.0
     for j in range(weights.size):
         w, p, q = lambda_n * weights[j], pass_weights[j], step_weights[j]
         gp -= w * p
@@ -83,78 +66,122 @@ def extrapolate(
         pq += lambda_n * p * q
         qq += lambda_n * q * q
         ww += w * weights[j]
-    if pp < LOST * ww:
-        gp, gq = _slopes(rows, labels, row_weights, loss, moved, size, before, step, duals, weights)
-    along, onward = _coefficients(gp, gq, pp, pq, qq, NOISE * ww)
-    if held > UNSETTLED * size:
-        along, onward = 0.0, 0.0
+    if pp < MIN_PRODUCT_IMAGE * ww:
+        gp, gq = _slopes(data, loss, active, before, step, duals, weights)
+    along_pass, along_step = _coefficients(gp, gq, pp, pq, qq, MIN_SQUARED_IMAGE * ww)
+    if held > MAX_BOUND_FRACTION * active.size:
+        along_pass, along_step = 0.0, 0.0
 
     for j in range(weights.size):
-        step_weights[j] = along * pass_weights[j] + onward * step_weights[j]
-    slope, bend = along * gp + onward * gq, 0.0
-    for k in range(size):
-        i = moved[k]
-        wanted = along * (duals[i] - before[i]) + onward * step[i]
-        if wanted != 0.0:
-            share = 1.0
-            if row_weights is not None:
-                share = row_weights[i]
-            low, high = loss.conjugate_interval(labels[i], duals[i])
-            kept = min(max(duals[i] + wanted, low), high) - duals[i]
-            if duals[i] + wanted < low or duals[i] + wanted > high:
-                add_to(rows, i, share * (kept - wanted) * scale, step_weights)
-                climb = loss.conjugate_slope(labels[i], duals[i]) - dot(rows, i, weights)
-                slope += share * climb * (kept - wanted)
-            else:
-                kept = wanted
-            bend += share * loss.conjugate_second_derivative(labels[i], duals[i]) * kept * kept
-            wanted = kept
-        step[i] = wanted
+        step_weights[j] = along_pass * pass_weights[j] + along_step * step_weights[j]
+    slope, second_derivative = along_pass * gp + along_step * gq, 0.0
+    for k in range(active.size):
+        i = active[k]
+        move = along_pass * (duals[i] - before[i]) + along_step * step[i]
+        if move != 0.0:
+            weight = weight_of(data.sample_weight, i)
+            low, high = loss.conjugate_interval(data.labels[i], duals[i])
+            if duals[i] + move < low or duals[i] + move > high:
+                clipped = min(max(duals[i] + move, low), high) - duals[i]
+                add_to(data.rows, i, weight * (clipped - move) * scale, step_weights)
+                gradient = loss.conjugate_slope(data.labels[i], duals[i]) - dot(data.rows, i, weights)
+                slope += weight * gradient * (clipped - move)
+                move = clipped
+            second_derivative += weight * loss.conjugate_second_derivative(data.labels[i], duals[i]) * move * move
+        step[i] = move
     for j in range(weights.size):
-        bend += lambda_n * step_weights[j] * step_weights[j]
-    length = 0.0
+        second_derivative += lambda_n * step_weights[j] * step_weights[j]
+    size = 0.0
     if slope > 0.0:
-        length = slope / bend if bend > slope else 1.0
+        size = slope / second_derivative if second_derivative > slope else 1.0
         if loss.has_curved_conjugate():
-            length = _checked(labels, row_weights, loss, moved, size, step, duals, slope, bend, length)
+            size = _size_if_rising(data, loss, active, step, duals, slope, second_derivative, size)
 
-    for k in range(size):
-        i = moved[k]
-        new = duals[i] + length * step[i]
+    for k in range(active.size):
+        i = active[k]
+        new = duals[i] + size * step[i]
         step[i] = new - before[i]
         duals[i] = new
     for j in range(weights.size):
-        weights[j] += length * step_weights[j]
-        step_weights[j] = pass_weights[j] + length * step_weights[j]
-    drift = length * (abs(along) * ROUNDING + abs(onward) * error)
-    return ROUNDING + drift, drift
+        weights[j] += size * step_weights[j]
+        step_weights[j] = pass_weights[j] + size * step_weights[j]
+    drift = size * (abs(along_pass) * ROUNDING + abs(along_step) * progress.step_error)
+    progress.has_step, progress.step_error = 1, ROUNDING + drift
+    progress.drift += drift
 
 
 @register_jitable
-def _slopes(rows, labels, row_weights, loss, moved, size, before, step, duals, weights):
+def forget_step(active, workspace, progress):
+    """Set the step before to zero; shrunk rows' steps are zero already."""
+    for k in range(active.size):
+        workspace.step[active[k]] = 0.0
+    for j in range(workspace.step_weights.size):
+        workspace.step_weights[j] = 0.0
+    progress.has_step, progress.step_error = 0, 0.0
+
+
+@register_jitable
+def _row_products(data, loss, scale, active, pass_weights, workspace, duals):
+    """The rows' parts of slopes and second derivatives along p and q, and the number of duals that came to rest at a bound.
+
+    A dual at rest is taken out of both directions and their images.
+    """
+    before, step = workspace.before, workspace.step
+    gp, gq, pp, pq, qq, held = 0.0, 0.0, 0.0, 0.0, 0.0, 0
+    for k in range(active.size):
+        i = active[k]
+        weight = weight_of(data.sample_weight, i)
+        p, q = duals[i] - before[i], step[i]
+        low, high = loss.conjugate_interval(data.labels[i], duals[i])
+        if low == high:
+            held += p != 0.0 or q != 0.0
+            if p != 0.0:
+                add_to(data.rows, i, -weight * p * scale, pass_weights)
+            if q != 0.0:
+                add_to(data.rows, i, -weight * q * scale, workspace.step_weights)
+            before[i], step[i] = duals[i], 0.0
+            continue
+        slope = weight * loss.conjugate_slope(data.labels[i], duals[i])
+        second_derivative = weight * loss.conjugate_second_derivative(data.labels[i], duals[i])
+        gp += slope * p
+        gq += slope * q
+        pp += second_derivative * p * p
+        pq += second_derivative * p * q
+        qq += second_derivative * q * q
+    return gp, gq, pp, pq, qq, held
+
+
+@register_jitable
+def _coefficients(gp, gq, pp, pq, qq, noise):
+    """The maximizer of g·c − cᵀHc/2; along the pass alone where the two directions are parallel or one is noise."""
+    determinant = pp * qq - pq * pq
+    if pp > noise and qq > noise and determinant > MIN_DETERMINANT * pp * qq:
+        return (gp * qq - gq * pq) / determinant, (gq * pp - gp * pq) / determinant
+    return (gp / pp, 0.0) if pp > noise else (0.0, 0.0)
+
+
+@register_jitable
+def _slopes(data, loss, active, before, step, duals, weights):
     """The slopes of D along the pass and along the last step, from the scores of the rows."""
     gp, gq = 0.0, 0.0
-    for k in range(size):
-        i = moved[k]
+    for k in range(active.size):
+        i = active[k]
         p, q = duals[i] - before[i], step[i]
         if p != 0.0 or q != 0.0:
-            climb = loss.conjugate_slope(labels[i], duals[i]) - dot(rows, i, weights)
-            if row_weights is not None:
-                climb *= row_weights[i]
-            gp += climb * p
-            gq += climb * q
+            gradient = loss.conjugate_slope(data.labels[i], duals[i]) - dot(data.rows, i, weights)
+            gradient *= weight_of(data.sample_weight, i)
+            gp += gradient * p
+            gq += gradient * q
     return gp, gq
 
 
 @register_jitable
-def _checked(labels, row_weights, loss, moved, size, step, duals, slope, bend, length):
-    """The length if D rises by it, else zero; slope and bend are those of D along the step."""
-    gain = length * (slope - 0.5 * length * bend)
-    for k in range(size):
-        i = moved[k]
+def _size_if_rising(data, loss, active, step, duals, slope, second_derivative, size):
+    """The step size if D rises by it, else zero; slope and second derivative are those of D along the step."""
+    gain = size * (slope - 0.5 * size * second_derivative)
+    for k in range(active.size):
+        i = active[k]
         if step[i] != 0.0:
-            more = loss.conjugate_remainder(labels[i], duals[i], length * step[i])
-            if row_weights is not None:
-                more *= row_weights[i]
-            gain += more
-    return length if gain > 0.0 else 0.0
+            remainder = loss.conjugate_remainder(data.labels[i], duals[i], size * step[i])
+            gain += weight_of(data.sample_weight, i) * remainder
+    return size if gain > 0.0 else 0.0

@@ -5,47 +5,72 @@ Shalev-Shwartz, Singer, Srebro & Cotter, "Pegasos: primal estimated sub-gradient
     g = λw − (1/k) Σ over the batch of (n s_i/S) a_i x_i ,   a_i = −φ_i′(z_i) ,   w ← w − ηg ,   b ← b + ηρ·(1/k) Σ (n s_i/S) a_i
 
 Weights and duals share one scale, w = scale·v and α = scale·β, so the shrinking by 1 − λη touches no vector, and
-w − w(α) only shrinks, because α_i += ηλn a_i/k moves along: it is zero, or OFFSET times what a warm start brought.
+w − w(α) only shrinks, because α_i += ηλn a_i/k moves along: it is zero, or `offset` times the difference that a warm start brought.
 """
 
 from __future__ import annotations
 
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 
+from dualgap.kernels.arguments import record, weight_of
 from dualgap.kernels.compile import kernel
 from dualgap.kernels.rows import add_to, dot, prefetch
-
-# Places in `moving`, the numbers that change during a run.
-SCALE, UPDATES, INTERCEPT, SQUARED_NORM, SCALE_SUM, AVERAGED, OFFSET, OFFSET_SUM = range(8)
-MOVING = 8
+from dualgap.kernels.sdca import AHEAD
 
 CONSTANT, INVERSE, SQUARE_ROOT = range(3)
 
-AHEAD = 4
 # Below this the scale is multiplied into the vectors, before 1/scale costs the averages digits.
 SMALLEST_SCALE = 1e-5
-# The squared norm is carried along for the projection and computed anew after so many updates.
+# The squared norm is carried along for the projection and computed anew after this many updates.
 NORM_PERIOD = 1 << 14
 
 
-@kernel
-def primal_steps(
-    rows, labels, row_weights, loss, strength, share_scale, schedule, step, delay, radius, mobility, batch, order,
-    weights, duals, moving, dual_sums, dual_total,
-):  # fmt: skip
-    """Sub-gradient steps over `order`, `batch` rows each. Updates weights, duals (both unscaled) and moving in place.
+class StepSettings(NamedTuple):
+    """The step size and what it applies to. At update t = 0, 1, … the schedule gives η = step, 1/(λ(t + step)), or step/√(t + 1)."""
 
-    schedule picks η at update t = 0, 1, …: step, 1/(λ(t + step)), or step/√(t + 1); the intercept, which nothing
-    shrinks, takes the second `delay` updates later. radius = 0 means no projection; share_scale is n/S; mobility is ρ.
-    row_weights is None where all are 1; dual_sums and dual_total are None unless the duals are averaged.
+    schedule: int
+    step: float
+    delay: float
+    """The intercept, which nothing shrinks, is this many updates later on the second schedule."""
+    radius: float
+    """The weights are projected onto a ball of this radius; 0 means no projection."""
+    strength: float
+    weight_factor: float
+    """n/S, by which sample weights count in a batch."""
+    intercept_scale: float
+    """ρ: a step in the intercept is this factor larger than a step in a weight; 0 without a free intercept."""
+    batch: int
+
+
+def new_scalars(intercept, updates, squared_norm, offset):
+    """The scalars that primal steps change; squared_norm is that of the unscaled weights."""
+    return record(
+        scale=1.0,
+        updates=float(updates),
+        intercept=float(intercept),
+        squared_norm=float(squared_norm),
+        offset=float(offset),
+    )
+
+
+@kernel
+def primal_steps(data, loss, settings, order, weights, duals, scalars, average):
+    """Sub-gradient steps over `order`, a batch of rows each. Updates weights, duals (both unscaled) and scalars in place.
+
+    `average` is None unless the duals are averaged: an Average of `solvers/averaging.py`, which sums scale·duals and offset.
     """
-    projecting = radius > 0.0
-    scale, updates, intercept = moving[SCALE], moving[UPDATES], moving[INTERCEPT]
-    squared_norm, scale_sum, averaged = moving[SQUARED_NORM], moving[SCALE_SUM], moving[AVERAGED]
-    offset, offset_sum = moving[OFFSET], moving[OFFSET_SUM]
-    slopes = np.empty(batch)
+    rows, labels, strength = data.rows, data.labels, settings.strength
+    schedule, step, radius, batch = settings.schedule, settings.step, settings.radius, settings.batch
+    scale, updates, intercept = scalars.scale, scalars.updates, scalars.intercept
+    squared_norm, offset = scalars.squared_norm, scalars.offset
+    averaged, scale_sum, offset_sum = 0.0, 0.0, 0.0
+    if average is not None:
+        averaged, scale_sum = average.counts.updates, average.counts.scale_sum
+        offset_sum = average.counts.offset_sum
+    candidates = np.empty(batch)
     begin = 0
     while begin < order.size:
         size = min(batch, order.size - begin)
@@ -55,52 +80,47 @@ def primal_steps(
             eta = 1.0 / (strength * (updates + step))
         else:
             eta = step / sqrt(updates + 1.0)
-        intercept_eta = 1.0 / (strength * (updates + step + delay)) if schedule == INVERSE else eta
+        intercept_eta = 1.0 / (strength * (updates + step + settings.delay)) if schedule == INVERSE else eta
         total = 0.0
         for k in range(size):
             if begin + k + AHEAD < order.size:
                 prefetch(rows, order[begin + k + AHEAD])
             i = order[begin + k]
-            slopes[k] = loss.negative_derivative(scale * dot(rows, i, weights) + intercept, labels[i])
-            if row_weights is not None:
-                total += slopes[k] * row_weights[i]
-            else:
-                total += slopes[k]
-        intercept += intercept_eta * mobility * share_scale * total / size
+            candidates[k] = loss.negative_derivative(scale * dot(rows, i, weights) + intercept, labels[i])
+            total += candidates[k] * weight_of(data.sample_weight, i)
+        intercept += intercept_eta * settings.intercept_scale * settings.weight_factor * total / size
         scale *= 1.0 - strength * eta
         offset *= 1.0 - strength * eta
         if abs(scale) < SMALLEST_SCALE:
             for j in range(weights.size):
                 weights[j] *= scale
-            if dual_sums is not None:
+            if average is not None:
                 for i in range(duals.size):
-                    dual_total[i] += scale_sum * duals[i] - dual_sums[i]
-                    dual_sums[i] = 0.0
+                    average.duals.total[i] += scale_sum * duals[i] - average.duals.corrections[i]
+                    average.duals.corrections[i] = 0.0
                 scale_sum = 0.0
             for i in range(duals.size):
                 duals[i] *= scale
             squared_norm *= scale * scale
             scale = 1.0
         for k in range(size):
-            if slopes[k] == 0.0:
+            if candidates[k] == 0.0:
                 continue
             i = order[begin + k]
-            share = 1.0
-            if row_weights is not None:
-                share = share_scale * row_weights[i]
-            move = eta * share * slopes[k] / (size * scale)
-            if projecting:
+            weight = settings.weight_factor * weight_of(data.sample_weight, i)
+            move = eta * weight * candidates[k] / (size * scale)
+            if radius > 0.0:
                 own = dot(rows, i, weights)
                 add_to(rows, i, move, weights)
                 squared_norm += move * (own + dot(rows, i, weights))
             else:
                 add_to(rows, i, move, weights)
-            dual_move = eta * strength * labels.size * slopes[k] / (size * scale)
+            dual_move = eta * strength * labels.size * candidates[k] / (size * scale)
             duals[i] += dual_move
-            if dual_sums is not None:
-                dual_sums[i] += scale_sum * dual_move
+            if average is not None:
+                average.duals.corrections[i] += scale_sum * dual_move
         updates += 1.0
-        if projecting:
+        if radius > 0.0:
             if updates % NORM_PERIOD == 0.0:
                 squared_norm = 0.0
                 for j in range(weights.size):
@@ -113,6 +133,8 @@ def primal_steps(
         offset_sum += offset
         averaged += 1.0
         begin += size
-    moving[SCALE], moving[UPDATES], moving[INTERCEPT] = scale, updates, intercept
-    moving[SQUARED_NORM], moving[SCALE_SUM], moving[AVERAGED] = squared_norm, scale_sum, averaged
-    moving[OFFSET], moving[OFFSET_SUM] = offset, offset_sum
+    scalars.scale, scalars.updates, scalars.intercept = scale, updates, intercept
+    scalars.squared_norm, scalars.offset = squared_norm, offset
+    if average is not None:
+        average.counts.updates, average.counts.scale_sum = averaged, scale_sum
+        average.counts.offset_sum = offset_sum

@@ -11,38 +11,30 @@ A free intercept moves by proximal steps of weight μ; 1/(μS) is `intercept_rat
 
 from __future__ import annotations
 
+from dualgap.kernels.arguments import record, weight_of
 from dualgap.kernels.compile import kernel
 from dualgap.kernels.rows import add_to, dot, fetch, prefetch
 
-# Places in `moving`, the numbers that change during a run.
-INTERCEPT, AVERAGED, SEEN_WEIGHT = range(3)
-MOVING = 3
-
+# A row is asked of the memory this many steps before its own.
 AHEAD = 4
 
 
-@kernel
-def sdca_steps(
-    rows,
-    labels,
-    squared_norms,
-    row_weights,
-    loss,
-    lambda_n,
-    intercept_rate,
-    order,
-    duals,
-    weights,
-    moving,
-    dual_sums,
-):
-    """Coordinate steps over `order`. Updates duals, weights and moving in place; weights = w(duals) still holds.
+def new_scalars(intercept):
+    """The scalars that coordinate steps change; seen_weight is Σ s_i of the rows that modified SGD has seen."""
+    return record(intercept=float(intercept), seen_weight=0.0)
 
-    row_weights is None where all are 1; dual_sums is None unless the duals are averaged, and then holds
-    Σ (number averaged before the step)·Δ. Each None compiles to a kernel without that branch.
+
+@kernel
+def sdca_steps(data, loss, terms, order, duals, weights, scalars, average):
+    """Coordinate steps over `order`. Updates duals, weights and scalars in place; weights = w(duals) still holds.
+
+    `average` is None unless the duals are averaged: an Average of `solvers/averaging.py`, whose duals are summed.
     """
-    intercept, averaged = moving[INTERCEPT], moving[AVERAGED]
-    scale = 1.0 / lambda_n
+    rows, labels, squared_norms = data.rows, data.labels, terms.squared_norms
+    intercept, rate, scale = scalars.intercept, terms.intercept_rate, 1.0 / terms.lambda_n
+    averaged = 0.0
+    if average is not None:
+        averaged = average.counts.updates
     for k in range(order.size):
         if k + AHEAD < order.size:
             ahead = order[k + AHEAD]
@@ -51,52 +43,45 @@ def sdca_steps(
             fetch(duals, ahead)
             fetch(squared_norms, ahead)
         i = order[k]
-        label, old = labels[i], duals[i]
+        old, weight = duals[i], weight_of(data.sample_weight, i)
         score = dot(rows, i, weights) + intercept
-        curvature = squared_norms[i] * scale + intercept_rate
-        share = 1.0
-        if row_weights is not None:
-            share = row_weights[i]
-            curvature *= share
-        new = loss.dual_step(score, label, old, curvature)
+        dual_curvature = weight * (squared_norms[i] * scale + rate)
+        new = loss.dual_step(score, labels[i], old, dual_curvature)
         delta = new - old
         if delta != 0.0:
             duals[i] = new
-            add_to(rows, i, share * delta * scale, weights)
-            intercept += share * delta * intercept_rate
-            if dual_sums is not None:
-                dual_sums[i] += averaged * delta
+            add_to(rows, i, weight * delta * scale, weights)
+            intercept += weight * delta * rate
+            if average is not None:
+                average.duals.corrections[i] += averaged * delta
         averaged += 1.0
-    moving[INTERCEPT], moving[AVERAGED] = intercept, averaged
+    scalars.intercept = intercept
+    if average is not None:
+        average.counts.updates = averaged
 
 
 @kernel
-def modified_sgd_steps(
-    rows, labels, squared_norms, row_weights, loss, strength, lambda_n, intercept_rate, center, order, duals, weights,
-    moving,
-):  # fmt: skip
+def modified_sgd_steps(data, loss, terms, center, order, duals, weights, scalars):
     """The modified-SGD first epoch: each row in turn as if it were the last, with w^(t) = Σ s_i α_i x_i/(λt).
 
     t is the weight seen so far. `weights` holds Σ s_i α_i x_i/(λS) throughout, so w^(t) is weights·S/t and no pass
     rescales it; when every row was seen once, t = S and weights = w(duals). The intercept's way from `center`, where it
     started, is stretched likewise.
     """
-    total = lambda_n / strength
-    seen, intercept = moving[SEEN_WEIGHT], moving[INTERCEPT]
+    total = terms.lambda_n / terms.strength
+    seen, intercept, rate = scalars.seen_weight, scalars.intercept, terms.intercept_rate
     for k in range(order.size):
         if k + AHEAD < order.size:
-            prefetch(rows, order[k + AHEAD])
+            prefetch(data.rows, order[k + AHEAD])
         i = order[k]
-        share = 1.0
-        if row_weights is not None:
-            share = row_weights[i]
+        weight = weight_of(data.sample_weight, i)
         stretch = total / seen if seen > 0.0 else 0.0
-        score = (dot(rows, i, weights) + (intercept - center)) * stretch + center
-        seen += share
-        if share > 0.0:
-            curvature = share * (squared_norms[i] / lambda_n + intercept_rate) * (total / seen)
-            new = loss.dual_step(score, labels[i], 0.0, curvature)
+        score = (dot(data.rows, i, weights) + (intercept - center)) * stretch + center
+        seen += weight
+        if weight > 0.0:
+            dual_curvature = weight * (terms.squared_norms[i] / terms.lambda_n + rate) * (total / seen)
+            new = loss.dual_step(score, data.labels[i], 0.0, dual_curvature)
             duals[i] = new
-            add_to(rows, i, share * new / lambda_n, weights)
-            intercept += share * new * intercept_rate
-    moving[SEEN_WEIGHT], moving[INTERCEPT] = seen, intercept
+            add_to(data.rows, i, weight * new / terms.lambda_n, weights)
+            intercept += weight * new * rate
+    scalars.seen_weight, scalars.intercept = seen, intercept

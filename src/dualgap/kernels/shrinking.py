@@ -1,58 +1,304 @@
-"""Dual coordinate ascent in passes that leave out, for a while, the rows a bound holds.
+"""Dual coordinate ascent with shrinking: passes that leave out, for some passes, the rows that a bound holds.
 
-The step is that of `kernels/sdca.py`. A row whose bound holds it needs no step; found so again and again it sleeps for
-1, 2, 7, 22 passes, LONGEST_SLEEP at most. A held row adds nothing to the duality gap, which is
+The step is that of `kernels/sdca.py`, with the families' cheaper `coordinate_step`. As in LIBLINEAR, a row whose dual is held
+by a bound is shrunk: it is left out of the next 1, 2, 7, 22 passes when found held again and again, MAX_SHRUNK_PASSES at most.
+Its pass of return is fixed when it is shrunk, so no threshold on the violation is needed. A held row adds nothing to the gap
 
     P − D = (1/S) Σ s_i·(φ_i(z_i) + φ_i*(−α_i) + α_i z_i) ,
 
-so the terms met during a pass, each before its row's step, estimate it at no cost.
+so the terms of the rows in a pass, each evaluated before its row's step, estimate the gap at no cost.
 """
 
 from __future__ import annotations
 
 from math import log
+from typing import Any, NamedTuple
 
+import numpy as np
 from numba.extending import register_jitable
 
+from dualgap.kernels.arguments import record, weight_of
 from dualgap.kernels.compile import kernel
-from dualgap.kernels.extrapolation import extrapolate
+from dualgap.kernels.extrapolation import extrapolate, forget_step
 from dualgap.kernels.rows import add_to, dot, fetch, prefetch
-from dualgap.kernels.sdca import AHEAD, INTERCEPT, MOVING
+from dualgap.kernels.sdca import AHEAD
 
-# Further places in `moving`: Σ s_i α_i; the sum of the gap's terms met in the pass so far, what it is likely to be after
-# the last pass, and what it was in that pass if all rows were awake; the sum that ends the work; the relative gap wanted,
-# the least P that was seen and P(0); the rounding errors of the last step's image and, since they were computed anew, of
-# the weights.
-RESIDUE, RUNNING, ESTIMATE, WHOLE, TARGET, TOL, PRIMAL, AT_ZERO, ERROR, DRIFT = range(MOVING, MOVING + 10)
-PLACES = MOVING + 10
-
-# Places in `counts`: the pass, the next row of its queue, the queue's length, whether the target was met, whether there is
-# a last step, and the key that addresses the random numbers together with the pass.
-PASS, POSITION, SIZE, MET, STEPPED, KEY = range(6)
-COUNTS = 6
-
-# The second sleep is short: while the gap falls by a digit in two passes, rows that sleep for three of them soon hold most
-# of it. Those found held once more may sleep for longer.
-LENGTHENED, LONGEST_SLEEP = 3, 31
-# A row that woke to move again sleeps this many times shorter next time.
-FORGETTING = 4
-# Sleepers wait in one of so many lists, by the pass in which they wake.
-LISTS = LONGEST_SLEEP + 2
-NOBODY = -1
+# A row found held again is left out this many times as long, plus one pass, from its third time on. The second time is short:
+# while the gap falls by a digit in two passes, rows left out for three of them soon hold most of it.
+SHRINK_GROWTH, MAX_SHRUNK_PASSES = 3, 31
+# A row that moves after its return is left out this many times shorter the next time.
+SHRINK_DECAY = 4
+# Shrunk rows wait in lists by the pass of their return, modulo this number of lists.
+LISTS = MAX_SHRUNK_PASSES + 2
+NO_ROW = -1
 
 # Random numbers have 32 bits, so that their products stay below 63.
 BITS = 0xFFFFFFFF
 
-# Until then steps are long and bounds are hit too often for a pass to say where the next would go.
-FIRST_EXTRAPOLATION = 3
-# Extrapolation goes over the weights several times: a pass that meets fewer values than so many per weight goes without.
-WORTHWHILE = 2.0
+# In earlier passes steps are long and meet bounds too often for one pass to predict the next.
+FIRST_EXTRAPOLATED_PASS = 3
+# Extrapolation reads the weights several times; it is skipped where a pass reads fewer stored values per weight than this.
+MIN_VALUES_PER_WEIGHT = 2.0
+# The weights are computed anew from the duals once rounding may have moved them this far, as a fraction of their norm.
+MAX_WEIGHT_DRIFT = 1e-12
 
-# Weights that may be off from w(duals) by this part are computed anew.
-LARGEST_DRIFT = 1e-12
+# The gap after a pass as a fraction of the terms met in it: each term is evaluated after a whole pass without its row's step.
+GAP_FRACTION = 0.85
 
-# The estimate takes each row before its step, when it has waited for a whole pass; on average it waited less.
-OPTIMISM = 0.85
+
+class Queue(NamedTuple):
+    """Which rows the passes visit. The first `progress.active` numbers in `active` are the rows of this pass, in order."""
+
+    active: Any
+    reactivation_pass: Any
+    """For each row, the pass in which it returns."""
+    shrunk_passes: Any
+    """For each row, for how many passes it was left out the last time."""
+    first_shrunk: Any
+    """For each list of shrunk rows, its first row, or NO_ROW."""
+    next_shrunk: Any
+    """For each shrunk row, the next one in its list, or NO_ROW."""
+
+
+class Iterate(NamedTuple):
+    """Duals, w(duals), and the scalars of `kernels/sdca.py`."""
+
+    duals: Any
+    weights: Any
+    scalars: Any
+
+
+def new_queue(count, integers):
+    """All rows active."""
+    return Queue(
+        active=np.arange(count, dtype=integers),
+        reactivation_pass=np.zeros(count, dtype=np.int64),
+        shrunk_passes=np.zeros(count, dtype=np.uint8),
+        first_shrunk=np.full(LISTS, NO_ROW, dtype=np.int64),
+        next_shrunk=np.empty(count, dtype=np.int64),
+    )
+
+
+def new_progress(count, primal_at_zero, values_per_row, reshuffles):
+    """The scalars of the passes. Gaps here are sums of s_i·(term of row i): S times a gap."""
+    return record(
+        pass_number=0,
+        position=0,  # of the next row in the queue
+        active=count,
+        reshuffles=int(reshuffles),  # whether each pass draws a new order, or all keep the first
+        key=0,  # addresses the random numbers together with the pass
+        is_met=0,  # whether a pass of this plan met the target, which ends the plan
+        has_step=0,  # whether the workspace holds the step before this pass
+        values_per_row=float(values_per_row),
+        dual_sum=0.0,  # Σ s_i α_i
+        pass_gap=0.0,  # the terms met in this pass so far
+        estimated_gap=0.0,  # the gap likely after the last pass, over GAP_FRACTION
+        full_pass_gap=0.0,  # the terms met in the last pass if all rows were active in it, else 0
+        target_gap=0.0,  # passes end once estimated_gap is below
+        tol=0.0,  # the relative gap to reach
+        primal_bound=float(primal_at_zero),  # the least P estimated so far
+        primal_at_zero=float(primal_at_zero),
+        step_error=0.0,  # relative rounding error of the workspace's step_weights
+        drift=0.0,  # relative rounding error of the weights since they were last computed anew
+    )
+
+
+@kernel
+def passes(data, loss, terms, max_steps, queue, workspace, iterate, progress):
+    """At most `max_steps` rows, pass after pass; ends early after a pass that meets the target. Returns the number of rows.
+
+    Updates queue, workspace, iterate and progress in place; weights = w(duals) still holds.
+    """
+    made = 0
+    while made < max_steps and progress.is_met == 0:
+        if progress.position == 0:
+            progress.active = _reactivate(queue, progress.pass_number % LISTS, progress.active)
+            if progress.active == 0:
+                progress.pass_number += 1
+                continue
+        # With a free intercept the center of its proximal term moves, and with it the function that a pass maximizes.
+        extrapolates = progress.pass_number >= FIRST_EXTRAPOLATED_PASS and terms.intercept_rate == 0.0
+        extrapolates = (
+            extrapolates and progress.active * progress.values_per_row >= MIN_VALUES_PER_WEIGHT * iterate.weights.size
+        )
+        if progress.position == 0:
+            _begin_pass(queue, workspace, iterate, progress, extrapolates)
+        stop = min(progress.active, progress.position + max_steps - made)
+        made += stop - progress.position
+        _coordinate_steps(data, loss, terms, queue.active[: progress.active], stop, queue, iterate, progress)
+        progress.position = stop
+        if stop < progress.active:
+            break
+        progress.position = 0
+        _end_pass(data, loss, terms, iterate, progress)
+        if extrapolates and progress.is_met == 0:
+            extrapolate(data, loss, terms.lambda_n, queue.active[: progress.active], workspace, iterate, progress)
+            if progress.drift > MAX_WEIGHT_DRIFT:
+                _recompute_weights(data, terms.lambda_n, iterate.duals, iterate.weights)
+                progress.drift = 0.0
+        elif progress.has_step == 1:
+            forget_step(queue.active[: progress.active], workspace, progress)
+        progress.active = _shrink(queue, progress.active, progress.pass_number, workspace.step)
+        progress.pass_number += 1
+        if progress.is_met == 1:
+            # The judge's certificate is on all rows, and so is the pass that follows a rejected one.
+            for place in range(LISTS):
+                progress.active = _reactivate(queue, place, progress.active)
+    return made
+
+
+@register_jitable
+def _begin_pass(queue, workspace, iterate, progress, extrapolates):
+    """Draw the order, and keep duals and weights where the pass is extrapolated."""
+    if progress.reshuffles == 1 or progress.pass_number == 0:
+        _shuffle(queue.active, progress.active, progress.key, progress.pass_number)
+    if extrapolates:
+        for k in range(progress.active):
+            workspace.before[queue.active[k]] = iterate.duals[queue.active[k]]
+        for j in range(iterate.weights.size):
+            workspace.before_weights[j] = iterate.weights[j]
+    progress.pass_gap = 0.0
+
+
+@register_jitable
+def _coordinate_steps(data, loss, terms, active, stop, queue, iterate, progress):
+    """Coordinate steps over the rows of the pass from `progress.position` to `stop`; notes which rows a bound holds."""
+    rows, labels, squared_norms = data.rows, data.labels, terms.squared_norms
+    duals, weights = iterate.duals, iterate.weights
+    rate, scale, number = terms.intercept_rate, 1.0 / terms.lambda_n, progress.pass_number
+    intercept, dual_sum, pass_gap = iterate.scalars.intercept, progress.dual_sum, progress.pass_gap
+    for k in range(progress.position, stop):
+        if k + AHEAD < active.size:
+            ahead = active[k + AHEAD]
+            prefetch(rows, ahead)
+            fetch(labels, ahead)
+            fetch(duals, ahead)
+            fetch(squared_norms, ahead)
+        i = active[k]
+        label, old = labels[i], duals[i]
+        score = dot(rows, i, weights) + intercept
+        # No bound ever holds the dual of a curved conjugate, and its violation would cost an exponential.
+        if not loss.has_curved_conjugate() and loss.kkt_violation(score, label, old) < 0.0:
+            last = queue.shrunk_passes[i]
+            queue.shrunk_passes[i] = min(SHRINK_GROWTH * last + 1 if last > 1 else last + 1, MAX_SHRUNK_PASSES)
+            queue.reactivation_pass[i] = number + 1 + queue.shrunk_passes[i]
+            continue
+        queue.shrunk_passes[i] //= SHRINK_DECAY
+        queue.reactivation_pass[i] = number
+        weight = weight_of(data.sample_weight, i)
+        dual_curvature = weight * (squared_norms[i] * scale + rate)
+        new, gap = loss.coordinate_step(score, label, old, dual_curvature)
+        pass_gap += weight * gap
+        delta = new - old
+        if delta != 0.0:
+            duals[i] = new
+            add_to(rows, i, weight * delta * scale, weights)
+            intercept += weight * delta * rate
+            dual_sum += weight * delta
+    iterate.scalars.intercept, progress.dual_sum, progress.pass_gap = intercept, dual_sum, pass_gap
+
+
+@register_jitable
+def _end_pass(data, loss, terms, iterate, progress):
+    """Move the intercept's center, estimate the gap, and note whether the estimate meets the target."""
+    # The proximal center moves to where b is, which moves b on by as much; shrunk rows cannot answer, so the fewer rows are
+    # active the less it moves.
+    is_full = progress.active == data.labels.size
+    iterate.scalars.intercept += progress.dual_sum * terms.intercept_rate * (progress.active / data.labels.size)
+    estimate = progress.pass_gap + (abs(progress.dual_sum) if terms.intercept_rate > 0.0 else 0.0)
+    full_pass_gap = estimate if is_full else 0.0
+    if 0.0 < full_pass_gap < progress.full_pass_gap:
+        estimate *= _remaining_fraction(full_pass_gap / progress.full_pass_gap)
+    progress.estimated_gap, progress.full_pass_gap = estimate, full_pass_gap
+    if estimate > progress.target_gap:
+        return
+    gap = GAP_FRACTION * estimate * terms.strength / terms.lambda_n
+    primal = _estimated_primal(data, loss, terms, iterate.duals, iterate.weights, progress.primal_at_zero, gap)
+    progress.primal_bound = min(progress.primal_bound, primal)
+    progress.target_gap = target_gap(progress.tol, progress.primal_bound, terms.lambda_n / terms.strength)
+    progress.is_met = 1 if estimate <= progress.target_gap else 0
+
+
+@register_jitable
+def target_gap(tol, primal, total_weight):
+    """The sum of a pass's terms at which the relative gap is about tol."""
+    return tol * primal * total_weight / GAP_FRACTION
+
+
+@register_jitable
+def _remaining_fraction(ratio):
+    """The part of the terms met in a full pass that remains after it, where they fell by the factor `ratio` since the pass before.
+
+    A row's term is the sum of the effects of all steps since its own last one, and the effects fall evenly: those of a whole
+    pass when it is evaluated, those from its step on at the end. As a fraction of the same for terms that do not fall.
+    """
+    fallen = 1.0 - ratio
+    if fallen < 0.01:
+        return ratio * (1.0 + fallen / 3.0)  # the difference below would be all rounding
+    return 2.0 * ratio * (fallen + ratio * log(ratio)) / (fallen * fallen)
+
+
+@register_jitable
+def _estimated_primal(data, loss, terms, duals, weights, primal_at_zero, gap):
+    """P = D + gap, with −φ*(−α) = φ(0) − (φ(0) + φ*(−α))."""
+    conjugates = 0.0
+    for i in range(data.labels.size):
+        conjugates += weight_of(data.sample_weight, i) * loss.fenchel_gap(0.0, data.labels[i], duals[i])
+    squared_norm = 0.0
+    for j in range(weights.size):
+        squared_norm += weights[j] * weights[j]
+    return primal_at_zero - conjugates * terms.strength / terms.lambda_n - 0.5 * terms.strength * squared_norm + gap
+
+
+@register_jitable
+def _recompute_weights(data, lambda_n, duals, weights):
+    """weights = w(duals)."""
+    for j in range(weights.size):
+        weights[j] = 0.0
+    for i in range(duals.size):
+        if duals[i] != 0.0:
+            add_to(data.rows, i, weight_of(data.sample_weight, i) * duals[i] * (1.0 / lambda_n), weights)
+
+
+@register_jitable
+def _reactivate(queue, place, active):
+    """Append a list of shrunk rows to the active ones; returns the new number of active rows."""
+    i = queue.first_shrunk[place]
+    while i != NO_ROW:
+        queue.active[active] = i
+        active += 1
+        i = queue.next_shrunk[i]
+    queue.first_shrunk[place] = NO_ROW
+    return active
+
+
+@register_jitable
+def _shrink(queue, active, number, step):
+    """Move the rows that do not return in the next pass to their lists; returns the new number of active rows."""
+    kept = 0
+    for k in range(active):
+        i = queue.active[k]
+        if queue.reactivation_pass[i] > number + 1:
+            place = queue.reactivation_pass[i] % LISTS
+            queue.next_shrunk[i] = queue.first_shrunk[place]
+            queue.first_shrunk[place] = i
+            step[i] = 0.0
+        else:
+            queue.active[kept] = i
+            kept += 1
+    return kept
+
+
+@register_jitable
+def _shuffle(rows, size, key, number):
+    """Put the first `size` row numbers in a random order, the same for the same key, pass and size."""
+    x = _mixed(_mixed(key & BITS) ^ (number & BITS)) | 1
+    for k in range(size - 1, 0, -1):
+        x ^= (x << 13) & BITS
+        x ^= x >> 17
+        x ^= (x << 5) & BITS
+        other = (x * (k + 1)) >> 32
+        rows[k], rows[other] = rows[other], rows[k]
 
 
 @register_jitable
@@ -61,198 +307,3 @@ def _mixed(key):
     key = ((key ^ (key >> 16)) * 0x45D9F3B) & BITS
     key = ((key ^ (key >> 16)) * 0x45D9F3B) & BITS
     return key ^ (key >> 16)
-
-
-@register_jitable
-def _shuffle(queue, size, key, number):
-    """A random order for the queue, the same for the same key, pass and length."""
-    x = _mixed(_mixed(key & BITS) ^ (number & BITS)) | 1
-    for k in range(size - 1, 0, -1):
-        x ^= (x << 13) & BITS
-        x ^= x >> 17
-        x ^= (x << 5) & BITS
-        other = (x * (k + 1)) >> 32
-        queue[k], queue[other] = queue[other], queue[k]
-
-
-@register_jitable
-def _wake(heads, following, place, queue, size):
-    """Append a list of sleepers to the queue; returns its new length."""
-    i = heads[place]
-    while i != NOBODY:
-        queue[size] = i
-        size += 1
-        i = following[i]
-    heads[place] = NOBODY
-    return size
-
-
-@register_jitable
-def _put_to_bed(queue, size, due, number, heads, following, step):
-    """Move the rows that do not wake in the next pass from the queue to their lists; returns its new length."""
-    kept = 0
-    for k in range(size):
-        i = queue[k]
-        if due[i] > number + 1:
-            place = due[i] % LISTS
-            following[i] = heads[place]
-            heads[place] = i
-            step[i] = 0.0
-        else:
-            queue[kept] = i
-            kept += 1
-    return kept
-
-
-@register_jitable
-def _primal_guess(labels, row_weights, loss, total, at_zero, strength, duals, weights, gap):
-    """P = D + gap, with −φ*(−α) = φ(0) − (φ(0) + φ*(−α))."""
-    conjugates = 0.0
-    for i in range(labels.size):
-        term = loss.fenchel_gap(0.0, labels[i], duals[i])
-        if row_weights is not None:
-            term *= row_weights[i]
-        conjugates += term
-    length = 0.0
-    for j in range(weights.size):
-        length += weights[j] * weights[j]
-    return at_zero - conjugates / total - 0.5 * strength * length + gap
-
-
-@register_jitable
-def _recompute(rows, row_weights, scale, duals, weights):
-    """weights = w(duals)."""
-    for j in range(weights.size):
-        weights[j] = 0.0
-    for i in range(duals.size):
-        if duals[i] != 0.0:
-            share = 1.0
-            if row_weights is not None:
-                share = row_weights[i]
-            add_to(rows, i, share * duals[i] * scale, weights)
-
-
-@register_jitable
-def _left_at_the_end(fall):
-    """The part of the terms met in a pass over all rows that is left after it, where they fell by `fall` from pass to pass.
-
-    A row's term is the sum of what all steps since its own last one did, and they fall evenly: those of a whole pass when
-    it is met, those from its visit on at the end. As a part of the same for terms that do not fall.
-    """
-    fallen = 1.0 - fall
-    if fallen < 0.01:
-        return fall * (1.0 + fallen / 3.0)  # the difference below would be all rounding
-    return 2.0 * fall * (fallen + fall * log(fall)) / (fallen * fallen)
-
-
-@kernel
-def passes(
-    rows, labels, squared_norms, row_weights, loss, strength, lambda_n, intercept_rate, row_length, reshuffled, visits, queue, due,
-    sleep, heads, following, before, before_weights, step, step_weights, duals, weights, moving, counts,
-):  # fmt: skip
-    """At most `visits` visits to rows, pass after pass, ending early where a pass meets the target; returns how many.
-
-    Updates everything from `queue` on in place; weights = w(duals) still holds. The queue holds the rows that are awake;
-    due[i] is the pass in which row i wakes, sleep[i] how long it slept, and the lists of sleepers begin at `heads` and
-    go on by `following`. The four arrays from `before` on belong to `extrapolate`. row_weights is None where all are 1;
-    row_length is the mean number of values stored for a row.
-    """
-    intercept, residue, running = moving[INTERCEPT], moving[RESIDUE], moving[RUNNING]
-    number, position, size = counts[PASS], counts[POSITION], counts[SIZE]
-    scale, total = 1.0 / lambda_n, lambda_n / strength
-    made = 0
-    while made < visits and counts[MET] == 0:
-        if position == 0:
-            size = _wake(heads, following, number % LISTS, queue, size)
-            if size == 0:
-                number += 1
-                continue
-        # With a free intercept the center of its proximal term moves, and with it what a pass maximizes.
-        extrapolates = number >= FIRST_EXTRAPOLATION and intercept_rate == 0.0
-        extrapolates = extrapolates and size * row_length >= WORTHWHILE * weights.size
-        if position == 0:
-            if reshuffled or number == 0:
-                _shuffle(queue, size, counts[KEY], number)
-            if extrapolates:
-                for k in range(size):
-                    before[queue[k]] = duals[queue[k]]
-                for j in range(weights.size):
-                    before_weights[j] = weights[j]
-            running = 0.0
-        stop = min(size, position + visits - made)
-        made += stop - position
-        for k in range(position, stop):
-            if k + AHEAD < size:
-                ahead = queue[k + AHEAD]
-                prefetch(rows, ahead)
-                fetch(labels, ahead)
-                fetch(duals, ahead)
-                fetch(squared_norms, ahead)
-            i = queue[k]
-            label, old = labels[i], duals[i]
-            score = dot(rows, i, weights) + intercept
-            # No bound ever holds a dual whose conjugate is curved up to its ends, and asking would cost an exponential.
-            if not loss.has_curved_conjugate() and loss.kkt_violation(score, label, old) < 0.0:
-                sleep[i] = min(LENGTHENED * sleep[i] + 1 if sleep[i] > 1 else sleep[i] + 1, LONGEST_SLEEP)
-                due[i] = number + 1 + sleep[i]
-                continue
-            sleep[i] //= FORGETTING
-            due[i] = number
-            curvature = squared_norms[i] * scale + intercept_rate
-            share = 1.0
-            if row_weights is not None:
-                share = row_weights[i]
-                curvature *= share
-            new, term = loss.coordinate_step(score, label, old, curvature)
-            running += share * term
-            delta = new - old
-            if delta != 0.0:
-                duals[i] = new
-                add_to(rows, i, share * delta * scale, weights)
-                intercept += share * delta * intercept_rate
-                residue += share * delta
-        position = stop
-        if position < size:
-            break
-        position = 0
-        # The proximal center moves towards where b is, which carries b on by as much; sleepers cannot answer, so the
-        # fewer rows are awake the less it moves.
-        intercept += residue * intercept_rate * (size / labels.size)
-        estimate = running + (abs(residue) if intercept_rate > 0.0 else 0.0)
-        whole = estimate if size == labels.size else 0.0
-        if 0.0 < whole < moving[WHOLE]:
-            estimate *= _left_at_the_end(whole / moving[WHOLE])
-        moving[ESTIMATE], moving[WHOLE] = estimate, whole
-        if estimate <= moving[TARGET]:
-            guess = _primal_guess(
-                labels, row_weights, loss, total, moving[AT_ZERO], strength, duals, weights, OPTIMISM * estimate / total
-            )
-            moving[PRIMAL] = min(moving[PRIMAL], guess)
-            moving[TARGET] = moving[TOL] * moving[PRIMAL] * total / OPTIMISM
-            if estimate <= moving[TARGET]:
-                counts[MET] = 1
-        if extrapolates and counts[MET] == 0:
-            moving[ERROR], drift = extrapolate(
-                rows, labels, row_weights, loss, lambda_n, queue, size, moving[ERROR], before, before_weights, step,
-                step_weights, duals, weights,
-            )  # fmt: skip
-            counts[STEPPED] = 1
-            moving[DRIFT] += drift
-            if moving[DRIFT] > LARGEST_DRIFT:
-                _recompute(rows, row_weights, scale, duals, weights)
-                moving[DRIFT] = 0.0
-        elif counts[STEPPED] == 1:
-            counts[STEPPED] = 0
-            for k in range(size):
-                step[queue[k]] = 0.0
-            for j in range(weights.size):
-                step_weights[j] = 0.0
-            moving[ERROR] = 0.0
-        size = _put_to_bed(queue, size, due, number, heads, following, step)
-        number += 1
-        if counts[MET] == 1:
-            for place in range(LISTS):
-                size = _wake(heads, following, place, queue, size)
-    moving[INTERCEPT], moving[RESIDUE], moving[RUNNING] = intercept, residue, running
-    counts[PASS], counts[POSITION], counts[SIZE] = number, position, size
-    return made

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dualgap.losses.multinomial import Matrix, Vector, clipped
 from dualgap.multinomial.problem import MultinomialProblem
-from dualgap.solvers.base import INTERCEPT_SHARE, SAMPLINGS, Answer, Random, Solver, draw_order, no_rows
+from dualgap.solvers.base import INTERCEPT_FRACTION, SAMPLINGS, Answer, Random, Solver, draw_order, no_rows
 
 
 class State(NamedTuple):
@@ -93,4 +93,4 @@ def _rate(problem: MultinomialProblem) -> float:
     """1/(μS), by which a dual moves its intercept: a share of what the weights move a score by; 0 without intercepts."""
     if not problem.intercept:
         return 0.0
-    return (INTERCEPT_SHARE * problem.mean_squared_norm or 1.0) / problem.lambda_n
+    return (INTERCEPT_FRACTION * problem.mean_squared_norm or 1.0) / problem.lambda_n

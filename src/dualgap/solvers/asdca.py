@@ -14,21 +14,19 @@ from dualgap import kernels
 from dualgap.losses import Loss
 from dualgap.losses.base import is_number
 from dualgap.problem import Problem
-from dualgap.solvers.base import Answer, Random, Solver, Vector, draw_batches, warm_duals
+from dualgap.solvers.averaging import Average
+from dualgap.solvers.base import Answer, Random, Solver, Vector, draw_batches, dual_iterate_sums, warm_duals
 from dualgap.solvers.primal import longest
 
 
 class State(NamedTuple):
-    """Duals, the weights they give, how far w lags behind, and the sums of iterates where they are averaged."""
+    """Duals, the weights they give, and how far w lags behind them: w = dual_weights + scale·lag."""
 
     duals: Vector
     dual_weights: Vector
     lag: Vector
-    moving: Vector
-    dual_sums: Vector | None
-    weight_sums: Vector | None
-    lag_sums: Vector | None
-    lag_total: Vector | None
+    scalars: Any
+    average: Average | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,9 +89,7 @@ class ASDCA(Solver):
         duals = warm_duals(problem, warm)
         dual_weights = np.zeros(problem.rows.dimension) if warm is None else problem.weights_of(duals)
         lag = np.zeros(problem.rows.dimension) if warm is None else warm.weights - dual_weights
-        moving = np.zeros(kernels.asdca.MOVING)
-        moving[kernels.asdca.SCALE] = 1.0
-        return State(duals, dual_weights, lag, moving, None, None, None, None)
+        return State(duals, dual_weights, lag, kernels.asdca.new_scalars())
 
     def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> NDArray[Any]:
         return draw_batches(problem.rows.count, self.batch(problem), "random", epoch, random)
@@ -102,9 +98,7 @@ class ASDCA(Solver):
         # 1 − θ must stay above zero for the lag to be a scaled vector; θ = 1 leaves no lag to speak of.
         theta = min(self.theta_for(problem), 1.0 - 1e-9)
         kernels.asdca.asdca_steps(
-            problem.rows.arrays,
-            problem.labels,
-            problem.sample_weight,
+            kernels.arguments.RowData(problem.rows.arrays, problem.labels, problem.sample_weight),
             kernels.families.kernel_loss(self.inner_loss(problem)),
             problem.lambda_n,
             theta,
@@ -115,17 +109,9 @@ class ASDCA(Solver):
         return state
 
     def answer(self, problem: Problem, state: State) -> Answer:
-        return Answer(state.dual_weights + state.moving[kernels.asdca.SCALE] * state.lag, 0.0, state.duals)
+        return Answer(state.dual_weights + state.scalars.scale * state.lag, 0.0, state.duals)
 
-    def begin_average(self, problem: Problem, state: State) -> State:
-        state.moving[[kernels.asdca.SCALE_SUM, kernels.asdca.AVERAGED]] = 0.0
-        count, dimension = problem.rows.count, problem.rows.dimension
-        return State(*state[:4], np.zeros(count), *(np.zeros(dimension) for _ in range(3)))
-
-    def average(self, problem: Problem, state: State) -> Answer:
-        averaged = state.moving[kernels.asdca.AVERAGED]
-        if averaged == 0.0 or state.dual_sums is None:
-            return self.answer(problem, state)
-        lag = state.lag_total + (state.moving[kernels.asdca.SCALE_SUM] * state.lag - state.lag_sums)
-        weights = state.dual_weights + (lag - state.weight_sums) / averaged
-        return Answer(weights, 0.0, state.duals - state.dual_sums / averaged)
+    def iterate_sums(self, problem: Problem, state: State) -> tuple[Vector, Vector]:
+        assert state.average is not None
+        weights, duals = dual_iterate_sums(problem, state.average, state.duals)
+        return weights + state.average.weights.of(state.lag, state.average.counts.scale_sum), duals

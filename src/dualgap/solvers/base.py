@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from dualgap.losses.base import is_number
 from dualgap.problem import Problem
+from dualgap.solvers.averaging import Average
 
 Vector = NDArray[np.float64]
 Random = Callable[[int], np.random.Generator]
@@ -25,8 +26,8 @@ Random = Callable[[int], np.random.Generator]
 OUTPUTS = ("last", "average", "random")
 SAMPLINGS = ("random", "permutation", "cyclic")
 
-# Share of w's mobility that a free intercept gets: 1/μ = INTERCEPT_SHARE·mean‖x‖²/λ. More makes w and b fight.
-INTERCEPT_SHARE = 0.05
+# A free intercept moves by proximal steps with 1/μ = INTERCEPT_FRACTION·mean‖x‖²/λ; with more, w and b undo each other's steps.
+INTERCEPT_FRACTION = 0.05
 
 
 class Answer(NamedTuple):
@@ -94,7 +95,10 @@ class Solver(ABC):
 
     def prepare(self, problem: Problem) -> None:
         """Compile what `advance` will call, by advancing over nothing."""
-        self.advance(problem, self.start(problem, None), no_rows(problem))
+        state = self.start(problem, None)
+        self.advance(problem, state, no_rows(problem))
+        if self.output == "average":
+            self.advance(problem, self.begin_average(problem, state), no_rows(problem))
 
     def batch(self, problem: Problem) -> int:
         """How many rows one update touches."""
@@ -132,13 +136,22 @@ class Solver(ABC):
     def answer(self, problem: Problem, state: Any) -> Answer:
         """The last iterate."""
 
-    @abstractmethod
     def begin_average(self, problem: Problem, state: Any) -> Any:
-        """The state that starts to sum its iterates from here on."""
+        """The state that starts to sum its iterates from here on, in its field `average`."""
+        return state._replace(average=Average.begin(problem.rows.dimension, problem.rows.count))
 
-    @abstractmethod
     def average(self, problem: Problem, state: Any) -> Answer:
-        """The mean of the iterates since `begin_average`, over updates."""
+        """The mean of the iterates since `begin_average`, over updates, with the last intercept."""
+        last = self.answer(problem, state)
+        if state.average is None or state.average.counts.updates == 0.0:
+            return last
+        weights, duals = self.iterate_sums(problem, state)
+        updates = state.average.counts.updates
+        return Answer(weights / updates, last.intercept, duals / updates)
+
+    def iterate_sums(self, problem: Problem, state: Any) -> tuple[Vector, Vector]:
+        """The sums of weights and duals since `begin_average`; here of iterates that were added whole."""
+        return state.average.weights.total, state.average.duals.total
 
 
 def integer_type(count: int) -> type[np.uint32] | type[np.uint64]:
@@ -188,6 +201,12 @@ def warm_duals(problem: Problem, warm: Answer | None) -> Vector:
     return problem.loss.clip(warm.duals, problem.labels)
 
 
+def dual_iterate_sums(problem: Problem, average: Average, duals: Vector) -> tuple[Vector, Vector]:
+    """The sums of w(α) and α over iterates whose weights are w(α); w(α) is linear."""
+    total = average.duals.of(duals, average.counts.updates)
+    return problem.weights_of(total), total
+
+
 def first_intercept(problem: Problem) -> float:
     """Where a free intercept starts: at the best constant for real targets, at 0 for labels, whose scores are near 1."""
     return problem.constant if problem.loss.task == "regression" else 0.0
@@ -198,11 +217,11 @@ def primal_at_cold_start(problem: Problem) -> float:
     return problem.baseline if problem.loss.task == "regression" else problem.primal_at_zero
 
 
-def intercept_mobility(problem: Problem) -> float:
+def intercept_scale(problem: Problem) -> float:
     """ρ·mean‖x‖², by which a step in b is larger than a step in a weight; 0 without a free intercept."""
-    return intercept_mobility_for(problem.mean_squared_norm) if problem.intercept else 0.0
+    return intercept_scale_for(problem.mean_squared_norm) if problem.intercept else 0.0
 
 
-def intercept_mobility_for(mean_squared_norm: float) -> float:
+def intercept_scale_for(mean_squared_norm: float) -> float:
     """ρ·mean‖x‖² of rows of this mean squared norm; 1 where all rows are empty."""
-    return INTERCEPT_SHARE * mean_squared_norm or 1.0
+    return INTERCEPT_FRACTION * mean_squared_norm or 1.0

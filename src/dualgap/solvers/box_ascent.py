@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from dualgap import kernels
 from dualgap.memory import available_bytes
 from dualgap.problem import Problem
-from dualgap.solvers.base import Answer, Random, Solver, Vector, integer_type, warm_duals
+from dualgap.solvers.averaging import Average
+from dualgap.solvers.base import Answer, Random, Solver, Vector, dual_iterate_sums, integer_type, warm_duals
 
 
 class State(NamedTuple):
@@ -19,9 +20,8 @@ class State(NamedTuple):
 
     gram: Vector
     duals: Vector
-    shares: Vector
-    moving: Vector
-    dual_sums: Vector | None
+    weighted_duals: Vector
+    average: Average | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,6 @@ class BoxAscent(Solver):
             nothing,
             empty,
             empty,
-            np.zeros(1),
             None,
         )
 
@@ -64,7 +63,7 @@ class BoxAscent(Solver):
 
     def start(self, problem: Problem, warm: Answer | None, tol: float = 0.0) -> State:
         duals = warm_duals(problem, warm)
-        return State(problem.rows.gram(), duals, problem.weighted(duals).copy(), np.zeros(1), None)
+        return State(problem.rows.gram(), duals, problem.weighted(duals).copy())
 
     def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> NDArray[Any]:
         return np.arange(problem.rows.count, dtype=integer_type(problem.rows.count))
@@ -78,21 +77,14 @@ class BoxAscent(Solver):
             problem.lambda_n,
             steps,
             state.duals,
-            state.shares,
-            state.moving,
-            state.dual_sums,
+            state.weighted_duals,
+            state.average,
         )
         return state
 
     def answer(self, problem: Problem, state: State) -> Answer:
         return Answer(problem.weights_of(state.duals), 0.0, state.duals)
 
-    def begin_average(self, problem: Problem, state: State) -> State:
-        state.moving[0] = 0.0
-        return state._replace(dual_sums=np.zeros(problem.rows.count))
-
-    def average(self, problem: Problem, state: State) -> Answer:
-        if state.moving[0] == 0.0 or state.dual_sums is None:
-            return self.answer(problem, state)
-        duals = state.duals - state.dual_sums / state.moving[0]
-        return Answer(problem.weights_of(duals), 0.0, duals)
+    def iterate_sums(self, problem: Problem, state: State) -> tuple[Vector, Vector]:
+        assert state.average is not None
+        return dual_iterate_sums(problem, state.average, state.duals)

@@ -13,6 +13,7 @@ from dualgap import kernels
 from dualgap.data.rows import Rows
 from dualgap.losses import Loss
 from dualgap.problem import Problem
+from dualgap.solvers.averaging import Average
 from dualgap.solvers.base import (
     SAMPLINGS,
     Answer,
@@ -21,7 +22,7 @@ from dualgap.solvers.base import (
     Vector,
     draw_batches,
     first_intercept,
-    intercept_mobility,
+    intercept_scale,
 )
 
 TINY = float(np.finfo(np.float64).tiny)
@@ -30,36 +31,30 @@ SCHEDULES = {"constant": "CONSTANT", "inverse": "INVERSE", "sqrt": "SQUARE_ROOT"
 
 
 class State(NamedTuple):
-    """Weights and duals divided by their common scale, with the numbers that move along."""
+    """Weights and duals divided by their common scale, with the scalars of `kernels/primal.py`."""
 
     weights: Vector
     duals: Vector
-    moving: Vector
-    dual_sums: Vector | None
-    dual_total: Vector | None
+    scalars: Any
     offset: Vector | None
     """w − w(α) of a warm start, where its weights and duals disagree."""
+    average: Average | None = None
 
     @staticmethod
     def at(weights: Vector, intercept: float, duals: Vector, updates: int = 0, offset: Vector | None = None) -> State:
         """The state at weights, intercept and duals after a number of updates."""
-        moving = np.zeros(kernels.primal.MOVING)
-        moving[kernels.primal.SCALE] = 1.0
-        moving[kernels.primal.INTERCEPT] = intercept
-        moving[kernels.primal.UPDATES] = updates
-        moving[kernels.primal.SQUARED_NORM] = weights @ weights
-        moving[kernels.primal.OFFSET] = 0.0 if offset is None else 1.0
-        return State(weights, duals, moving, None, None, offset)
+        scalars = kernels.primal.new_scalars(intercept, updates, weights @ weights, 0.0 if offset is None else 1.0)
+        return State(weights, duals, scalars, offset)
 
     @property
     def updates(self) -> int:
         """Number of updates so far."""
-        return int(self.moving[kernels.primal.UPDATES])
+        return int(self.scalars.updates)
 
     def answer(self) -> Answer:
         """The last iterate."""
-        scale = self.moving[kernels.primal.SCALE]
-        return Answer(scale * self.weights, float(self.moving[kernels.primal.INTERCEPT]), scale * self.duals)
+        scale = self.scalars.scale
+        return Answer(scale * self.weights, float(self.scalars.intercept), scale * self.duals)
 
 
 class StepFacts(NamedTuple):
@@ -82,7 +77,7 @@ class StepFacts(NamedTuple):
             problem.loss,
             problem.strength,
             longest(problem),
-            intercept_mobility(problem),
+            intercept_scale(problem),
             problem.primal_at_zero,
             problem.baseline,
         )
@@ -153,44 +148,36 @@ class PrimalSolver(Solver):
         state: State,
     ) -> None:
         """Update `state` in place by steps over the rows in `order`, `batch` rows each; s_i counts times `weight_factor`."""
+        settings = kernels.primal.StepSettings(
+            *self.step_for(facts), self.radius(facts), facts.strength, weight_factor, facts.intercept_scale, batch
+        )
         kernels.primal.primal_steps(
-            rows.arrays,
-            labels,
-            sample_weight,
+            kernels.arguments.RowData(rows.arrays, labels, sample_weight),
             kernels.families.kernel_loss(facts.loss),
-            facts.strength,
-            weight_factor,
-            *self.step_for(facts),
-            self.radius(facts),
-            facts.intercept_scale,
-            batch,
+            settings,
             order,
-            *state[:-1],
+            state.weights,
+            state.duals,
+            state.scalars,
+            state.average,
         )
 
     def answer(self, problem: Problem, state: State) -> Answer:
         return state.answer()
 
-    def begin_average(self, problem: Problem, state: State) -> State:
-        state.moving[[kernels.primal.SCALE_SUM, kernels.primal.AVERAGED, kernels.primal.OFFSET_SUM]] = 0.0
-        return state._replace(dual_sums=np.zeros(problem.rows.count), dual_total=np.zeros(problem.rows.count))
-
-    def average(self, problem: Problem, state: State) -> Answer:
-        averaged = state.moving[kernels.primal.AVERAGED]
-        if averaged == 0.0 or state.dual_sums is None:
-            return self.answer(problem, state)
-        sums = state.dual_total + (state.moving[kernels.primal.SCALE_SUM] * state.duals - state.dual_sums)
-        duals = sums / averaged
-        # w(α) is linear, so the mean of the weights is the weights of the mean duals, and the mean offset if there is one.
+    def iterate_sums(self, problem: Problem, state: State) -> tuple[Vector, Vector]:
+        """w(α) is linear, so the sum of the weights is w of the sum of the duals, and the offsets where there are any."""
+        assert state.average is not None
+        duals = state.average.duals.of(state.duals, state.average.counts.scale_sum)
         weights = problem.weights_of(duals)
         if state.offset is not None:
-            weights += (state.moving[kernels.primal.OFFSET_SUM] / averaged) * state.offset
-        return Answer(weights, float(state.moving[kernels.primal.INTERCEPT]), duals)
+            weights += state.average.counts.offset_sum * state.offset
+        return weights, duals
 
 
 def longest(problem: Problem) -> float:
     """max over rows of (n s_i/S)(‖x_i‖² + ρ): how far one row can bend the sampled objective."""
-    squares = problem.rows.squared_norms + intercept_mobility(problem)
+    squares = problem.rows.squared_norms + intercept_scale(problem)
     if problem.sample_weight is not None:
         with np.errstate(over="ignore"):  # an infinite length makes the step as small as float64 has
             squares = squares * problem.sample_weight * (problem.rows.count / problem.total_weight)

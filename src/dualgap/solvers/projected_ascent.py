@@ -9,19 +9,19 @@ import numpy as np
 
 from dualgap import kernels
 from dualgap.problem import Problem
+from dualgap.solvers.averaging import Average
 from dualgap.solvers.base import Answer, Random, Solver, Vector, warm_duals
 
 POWER_ITERATIONS = 100
 
 
 class State(NamedTuple):
-    """Duals, the weights they give, the curvature of the steps, and the sum of duals where they are averaged."""
+    """Duals, the weights they give, and the curvature of the steps."""
 
     duals: Vector
     weights: Vector
-    curvature: float
-    dual_sums: Vector | None
-    averaged: int
+    dual_curvature: float
+    average: Average | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,10 +60,10 @@ class ProjectedAscent(Solver):
         duals = warm_duals(problem, warm)
         weights = np.zeros(problem.rows.dimension) if warm is None else problem.weights_of(duals)
         if self.step is None:
-            curvature = largest_curvature(problem)
+            dual_curvature = largest_dual_curvature(problem)
         else:
-            curvature = 1.0 / self.step - problem.loss.parameters()["gamma"]
-        return State(duals, weights, curvature, None, 0)
+            dual_curvature = 1.0 / self.step - problem.loss.parameters()["gamma"]
+        return State(duals, weights, dual_curvature)
 
     def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> range:
         return range(problem.rows.count)
@@ -71,26 +71,18 @@ class ProjectedAscent(Solver):
     def advance(self, problem: Problem, state: State, steps: Any) -> State:
         scores = problem.scores(state.weights)
         kernels.ascent.step_all_duals(
-            problem.labels, kernels.families.kernel_loss(problem.loss), state.curvature, scores, state.duals
+            problem.labels, kernels.families.kernel_loss(problem.loss), state.dual_curvature, scores, state.duals
         )
-        if state.dual_sums is not None:
-            np.add(state.dual_sums, state.duals, out=state.dual_sums)
-        return state._replace(weights=problem.weights_of(state.duals), averaged=state.averaged + 1)
+        weights = problem.weights_of(state.duals)
+        if state.average is not None:
+            state.average.add(weights, state.duals)
+        return state._replace(weights=weights)
 
     def answer(self, problem: Problem, state: State) -> Answer:
         return Answer(state.weights, 0.0, state.duals)
 
-    def begin_average(self, problem: Problem, state: State) -> State:
-        return state._replace(dual_sums=np.zeros(problem.rows.count), averaged=0)
 
-    def average(self, problem: Problem, state: State) -> Answer:
-        if state.averaged == 0 or state.dual_sums is None:
-            return self.answer(problem, state)
-        duals = state.dual_sums / state.averaged
-        return Answer(problem.weights_of(duals), 0.0, duals)
-
-
-def largest_curvature(problem: Problem) -> float:
+def largest_dual_curvature(problem: Problem) -> float:
     """The largest eigenvalue of Σ s_i x_i x_iᵀ/(λS), by power iteration; a step of its inverse never lowers D."""
     # Any start that is orthogonal to no eigenvector will do; a fixed one keeps runs equal to the bit.
     direction = np.cos(np.arange(problem.rows.dimension) + 1.0)

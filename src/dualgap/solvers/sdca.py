@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dualgap import kernels
 from dualgap.problem import Problem
+from dualgap.solvers.averaging import Average
 from dualgap.solvers.base import (
     SAMPLINGS,
     Answer,
@@ -17,33 +18,35 @@ from dualgap.solvers.base import (
     Solver,
     Vector,
     draw_order,
+    dual_iterate_sums,
     first_intercept,
-    intercept_mobility,
+    intercept_scale,
     no_rows,
     warm_duals,
 )
-from dualgap.solvers.shrinking import Passes, Visits, begin_passes, make_visits, plan_visits, relative_gap
+from dualgap.solvers.shrinking import Passes, StepCount, begin_passes, plan_passes, relative_gap, set_target
 
 
 class State(NamedTuple):
-    """Duals and the weights they give, with the numbers that move along."""
+    """Duals and the weights they give, with the scalars of `kernels/sdca.py`."""
 
     duals: Vector
     weights: Vector
-    moving: Vector
-    dual_sums: Vector | None
+    scalars: Any
     passes: Passes | None
-    first_epoch_open: bool
+    """Where rows are shrunk: which, and for how long."""
+    is_first_epoch_open: bool
     """Whether the modified-SGD epoch is still being made."""
+    average: Average | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class SDCA(Solver):
     """Stochastic dual coordinate ascent (Shalev-Shwartz & Zhang, JMLR 2013).
 
-    `first_epoch="sgd"` makes the first pass by modified SGD; averages begin after it. `shrinking` lets rows that a bound
-    holds sleep for some passes and extrapolates from pass to pass, with steps near the best where no formula gives it; the
-    certificate is always on all rows. It is for the last iterate and for passes that see a row once: averages, and rows drawn
+    `first_epoch="sgd"` makes the first pass by modified SGD; averages begin after it. `shrinking` leaves rows
+    that a bound holds out of some passes and extrapolates from pass to pass, with inexact steps where no formula gives the exact
+    one; the certificate is always on all rows. It is for the last iterate and for passes that see a row once: averages, and rows drawn
     with replacement, are over plain epochs.
     """
 
@@ -67,37 +70,45 @@ class SDCA(Solver):
     def start(self, problem: Problem, warm: Answer | None, tol: float = 0.0) -> State:
         duals = warm_duals(problem, warm)
         weights = np.zeros(problem.rows.dimension) if warm is None else problem.weights_of(duals)
-        moving = np.zeros(kernels.shrinking.PLACES)
-        moving[kernels.shrinking.TOL] = tol
+        intercept = 0.0
         if problem.intercept:
-            moving[kernels.sdca.INTERCEPT] = first_intercept(problem) if warm is None else warm.intercept
+            intercept = first_intercept(problem) if warm is None else warm.intercept
+        scalars = kernels.sdca.new_scalars(intercept)
         shrinks = self.shrinking and self.output == "last" and self.sampling != "random"
-        passes = begin_passes(problem, duals, weights, moving) if shrinks else None
-        return State(duals, weights, moving, None, passes, self.first_epoch == "sgd" and warm is None)
+        passes = begin_passes(problem, tol, self.sampling == "permutation") if shrinks else None
+        return State(duals, weights, scalars, passes, self.first_epoch == "sgd" and warm is None)
 
-    def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> NDArray[Any] | Visits:
+    def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> NDArray[Any] | StepCount:
         count = problem.rows.count
-        if state.first_epoch_open:
+        if state.is_first_epoch_open:
             # Modified SGD is defined for a pass that sees each row once.
             return draw_order(count, "cyclic" if self.sampling == "cyclic" else "permutation", epoch, random)
         if state.passes is not None:
-            return plan_visits(problem, state.passes, random)
+            return plan_passes(problem, state.passes, state.duals, random)
         return draw_order(count, self.sampling, epoch, random)
 
-    def advance(self, problem: Problem, state: State, steps: NDArray[Any] | Visits) -> State:
+    def advance(self, problem: Problem, state: State, steps: NDArray[Any] | StepCount) -> State:
         rows, loss = problem.rows, self._kernel_loss(problem)
-        common = (rows.arrays, problem.labels, rows.squared_norms, problem.sample_weight, loss)
-        rate = intercept_mobility(problem) / problem.lambda_n
-        written = (state.duals, state.weights, state.moving)
-        if state.first_epoch_open:
-            kernels.sdca.modified_sgd_steps(
-                *common, problem.strength, problem.lambda_n, rate, first_intercept(problem), steps, *written
-            )
-        elif isinstance(steps, Visits):
+        data = kernels.arguments.RowData(rows.arrays, problem.labels, problem.sample_weight)
+        rate = intercept_scale(problem) / problem.lambda_n
+        terms = kernels.arguments.DualTerms(rows.squared_norms, problem.strength, problem.lambda_n, rate)
+        written = (state.duals, state.weights, state.scalars)
+        if state.is_first_epoch_open:
+            kernels.sdca.modified_sgd_steps(data, loss, terms, first_intercept(problem), steps, *written)
+        elif isinstance(steps, StepCount):
             assert state.passes is not None
-            make_visits(problem, loss, self.sampling == "permutation", steps, state.passes)
+            steps.count = kernels.shrinking.passes(
+                data,
+                loss,
+                terms,
+                len(steps),
+                state.passes.queue,
+                state.passes.workspace,
+                kernels.shrinking.Iterate(*written),
+                state.passes.progress,
+            )
         else:
-            kernels.sdca.sdca_steps(*common, problem.lambda_n, rate, steps, *written, state.dual_sums)
+            kernels.sdca.sdca_steps(data, loss, terms, steps, *written, state.average)
         return state
 
     def _kernel_loss(self, problem: Problem) -> Any:
@@ -108,41 +119,37 @@ class SDCA(Solver):
     def prepare(self, problem: Problem) -> None:
         state = self.start(problem, None)
         nothing = no_rows(problem)
-        if state.first_epoch_open:
+        if state.is_first_epoch_open:
             self.advance(problem, state, nothing)
-        self.advance(problem, state._replace(first_epoch_open=False), nothing if state.passes is None else Visits(0))
+        state = state._replace(is_first_epoch_open=False)
+        self.advance(problem, state, nothing if state.passes is None else StepCount(0))
+        if self.output == "average":
+            self.advance(problem, self.begin_average(problem, state), nothing)
 
     def end_epoch(self, problem: Problem, state: State) -> State:
-        if problem.intercept and (state.passes is None or state.first_epoch_open):
+        if problem.intercept and (state.passes is None or state.is_first_epoch_open):
             # The proximal center moves to where b is, which carries b on by as much again.
-            residue = float(problem.weighted(state.duals).sum())
-            state.moving[kernels.sdca.INTERCEPT] += residue * intercept_mobility(problem) / problem.lambda_n
-        return state._replace(first_epoch_open=False)
+            dual_sum = float(problem.weighted(state.duals).sum())
+            state.scalars.intercept += dual_sum * intercept_scale(problem) / problem.lambda_n
+        return state._replace(is_first_epoch_open=False)
 
     def on_rejected(self, problem: Problem, state: State, target: float) -> State:
-        state.moving[kernels.shrinking.TOL] = target
+        if state.passes is not None:
+            set_target(problem, state.passes, target)
         return state
 
     def estimated_gap(self, problem: Problem, state: State) -> float | None:
         return None if state.passes is None else relative_gap(problem, state.passes)
 
     def answer(self, problem: Problem, state: State) -> Answer:
-        weights, intercept = state.weights, float(state.moving[kernels.sdca.INTERCEPT])
-        seen = state.moving[kernels.sdca.SEEN_WEIGHT]
-        if state.first_epoch_open and seen > 0.0:
+        weights, intercept = state.weights, float(state.scalars.intercept)
+        seen = state.scalars.seen_weight
+        if state.is_first_epoch_open and seen > 0.0:
             stretch = problem.total_weight / seen
             moved = (intercept - first_intercept(problem)) * stretch
             return Answer(weights * stretch, first_intercept(problem) + moved, state.duals)
         return Answer(weights, intercept, state.duals)
 
-    def begin_average(self, problem: Problem, state: State) -> State:
-        state.moving[kernels.sdca.AVERAGED] = 0.0
-        return state._replace(dual_sums=np.zeros(problem.rows.count))
-
-    def average(self, problem: Problem, state: State) -> Answer:
-        averaged = state.moving[kernels.sdca.AVERAGED]
-        if averaged == 0.0 or state.dual_sums is None:
-            return self.answer(problem, state)
-        # w(α) is linear, so the mean of the weights is the weights of the mean duals.
-        duals = state.duals - state.dual_sums / averaged
-        return Answer(problem.weights_of(duals), float(state.moving[kernels.sdca.INTERCEPT]), duals)
+    def iterate_sums(self, problem: Problem, state: State) -> tuple[Vector, Vector]:
+        assert state.average is not None
+        return dual_iterate_sums(problem, state.average, state.duals)

@@ -1,21 +1,20 @@
-"""Shrinking for SDCA: the rows that sleep, how much work a plan holds, and the gap that the passes estimate."""
+"""Shrinking for SDCA: the state of its passes, how many steps a plan holds, and the gap that the passes estimate."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dualgap import kernels
 from dualgap.problem import Problem
-from dualgap.solvers.base import Random, Vector, integer_type, intercept_mobility
+from dualgap.solvers.base import Random, Vector, integer_type
 
-# A plan holds about so many stored values, so that a small problem needs few calls.
+# A plan holds about this many stored values, so that a small problem needs few calls.
 PLAN_VALUES = 1 << 19
 
 
-class Visits:
+class StepCount:
     """A plan that says how many rows are visited, not which; once it was carried out, how many were."""
 
     def __init__(self, count: int) -> None:
@@ -24,97 +23,52 @@ class Visits:
     def __len__(self) -> int:
         return self.count
 
-    def __getitem__(self, part: slice) -> Visits:
-        return Visits(len(range(self.count)[part]))
+    def __getitem__(self, part: slice) -> StepCount:
+        return StepCount(len(range(self.count)[part]))
 
 
 class Passes(NamedTuple):
-    """What passes with sleeping rows carry along beside duals and weights; see `kernels/shrinking.py`."""
+    """The state of the passes beside duals and weights; see `kernels/shrinking.py`."""
 
-    queue: NDArray[Any]
-    due: NDArray[np.int64]
-    sleep: NDArray[np.uint8]
-    heads: NDArray[np.int64]
-    following: NDArray[np.int64]
-    before: Vector
-    before_weights: Vector
-    step: Vector
-    step_weights: Vector
-    duals: Vector
-    weights: Vector
-    moving: Vector
-    counts: NDArray[np.int64]
+    queue: Any
+    workspace: Any
+    progress: Any
 
 
-def begin_passes(problem: Problem, duals: Vector, weights: Vector, moving: Vector) -> Passes:
-    """All rows awake."""
-    count, dimension = problem.rows.count, problem.rows.dimension
-    counts = np.zeros(kernels.shrinking.COUNTS, dtype=np.int64)
-    counts[kernels.shrinking.SIZE] = count
-    moving[kernels.shrinking.PRIMAL] = moving[kernels.shrinking.AT_ZERO] = problem.primal_at_zero
-    return Passes(
-        queue=np.arange(count, dtype=integer_type(count)),
-        due=np.zeros(count, dtype=np.int64),
-        sleep=np.zeros(count, dtype=np.uint8),
-        heads=np.full(kernels.shrinking.LISTS, kernels.shrinking.NOBODY, dtype=np.int64),
-        following=np.empty(count, dtype=np.int64),
-        before=np.empty(count),
-        before_weights=np.empty(dimension),
-        step=np.zeros(count),
-        step_weights=np.zeros(dimension),
-        duals=duals,
-        weights=weights,
-        moving=moving,
-        counts=counts,
-    )
-
-
-def plan_visits(problem: Problem, passes: Passes, random: Random) -> Visits:
-    """An epoch's worth of visits, or more where an epoch is little work."""
-    count, moving, counts = problem.rows.count, passes.moving, passes.counts
-    if counts[kernels.shrinking.KEY] == 0:
-        # Random numbers are addressed by this key and the number of a pass.
-        counts[kernels.shrinking.KEY] = random(0).integers(1, np.iinfo(np.int64).max)
-        moving[kernels.shrinking.TARGET] = (
-            moving[kernels.shrinking.TOL]
-            * moving[kernels.shrinking.PRIMAL]
-            * problem.total_weight
-            / kernels.shrinking.OPTIMISM
-        )
-    if counts[kernels.shrinking.MET]:
-        # Who asks to go on was not convinced.
-        counts[kernels.shrinking.MET] = 0
-        moving[kernels.shrinking.TARGET] = 0.5 * moving[kernels.shrinking.ESTIMATE]
-    if problem.intercept:
-        moving[kernels.shrinking.RESIDUE] = problem.weighted(passes.duals).sum()
-    # An empty row is visited too, so it counts as one value.
-    return Visits(max(count, count * PLAN_VALUES // max(problem.rows.stored, count)))
-
-
-def make_visits(problem: Problem, loss: Any, reshuffled: bool, visits: Visits, passes: Passes) -> None:
-    """Carry out a slice of a plan; its length becomes the number of visits made."""
+def begin_passes(problem: Problem, tol: float, reshuffles: bool) -> Passes:
+    """All rows active, and the relative gap to reach."""
     rows = problem.rows
-    visits.count = kernels.shrinking.passes(
-        rows.arrays,
-        problem.labels,
-        rows.squared_norms,
-        problem.sample_weight,
-        loss,
-        problem.strength,
-        problem.lambda_n,
-        intercept_mobility(problem) / problem.lambda_n,
-        rows.stored / rows.count,
-        reshuffled,
-        len(visits),
-        *passes,
-    )
+    progress = kernels.shrinking.new_progress(rows.count, problem.primal_at_zero, rows.stored / rows.count, reshuffles)
+    queue = kernels.shrinking.new_queue(rows.count, integer_type(rows.count))
+    passes = Passes(queue, kernels.extrapolation.new_workspace(rows.count, rows.dimension), progress)
+    set_target(problem, passes, tol)
+    return passes
+
+
+def set_target(problem: Problem, passes: Passes, tol: float) -> None:
+    """Let the passes end once their estimate of the relative gap is tol."""
+    progress = passes.progress
+    progress.tol = tol
+    progress.target_gap = kernels.shrinking.target_gap(tol, progress.primal_bound, problem.total_weight)
+
+
+def plan_passes(problem: Problem, passes: Passes, duals: Vector, random: Random) -> StepCount:
+    """An epoch's worth of steps, or more where an epoch is little work."""
+    count, progress = problem.rows.count, passes.progress
+    if progress.key == 0:
+        # Random numbers are addressed by this key and the number of a pass.
+        progress.key = random(0).integers(1, np.iinfo(np.int64).max)
+    progress.is_met = 0
+    if problem.intercept:
+        progress.dual_sum = problem.weighted(duals).sum()
+    # An empty row is visited too, so it counts as one value.
+    return StepCount(max(count, count * PLAN_VALUES // max(problem.rows.stored, count)))
 
 
 def relative_gap(problem: Problem, passes: Passes) -> float:
-    """The relative gap as the last pass suggests."""
-    primal = float(passes.moving[kernels.shrinking.PRIMAL])
-    if passes.counts[kernels.shrinking.PASS] == 0 or not primal > 0.0:
+    """The relative gap that the last pass suggests."""
+    progress = passes.progress
+    if progress.pass_number == 0 or not progress.primal_bound > 0.0:
         return float("inf")
-    return float(kernels.shrinking.OPTIMISM * passes.moving[kernels.shrinking.ESTIMATE]) / (
-        problem.total_weight * primal
-    )
+    gap = kernels.shrinking.GAP_FRACTION * progress.estimated_gap / problem.total_weight
+    return float(gap / progress.primal_bound)

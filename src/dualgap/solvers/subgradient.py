@@ -9,20 +9,19 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from dualgap.problem import Problem
-from dualgap.solvers.base import Answer, Random, Solver, Vector, first_intercept, intercept_mobility
+from dualgap.solvers.averaging import Average
+from dualgap.solvers.base import Answer, Random, Solver, Vector, first_intercept, intercept_scale
 from dualgap.solvers.primal import SCHEDULES, default_step
 
 
 class State(NamedTuple):
-    """The iterate, the number of steps, and the sums of iterates where they are averaged."""
+    """The iterate and the number of steps."""
 
     weights: Vector
     intercept: float
     duals: Vector
     updates: int
-    weight_sums: Vector | None
-    dual_sums: Vector | None
-    averaged: int
+    average: Average | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,24 +51,16 @@ class Subgradient(Solver):
 
     def start(self, problem: Problem, warm: Answer | None, tol: float = 0.0) -> State:
         if warm is None:
-            return State(
-                np.zeros(problem.rows.dimension),
-                first_intercept(problem),
-                np.zeros(problem.rows.count),
-                0,
-                None,
-                None,
-                0,
-            )
+            return State(np.zeros(problem.rows.dimension), first_intercept(problem), np.zeros(problem.rows.count), 0)
         duals = np.zeros(problem.rows.count) if warm.duals is None else warm.duals.copy()
-        return State(warm.weights.copy(), warm.intercept, duals, 0, None, None, 0)
+        return State(warm.weights.copy(), warm.intercept, duals, 0)
 
     def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> range:
         return range(problem.rows.count)
 
     def eta(self, problem: Problem, updates: int) -> float:
         """The step size after so many updates."""
-        length = problem.mean_squared_norm + intercept_mobility(problem)
+        length = problem.mean_squared_norm + intercept_scale(problem)
         step = self.step or default_step(problem.loss, problem.strength, problem.baseline, length)
         schedule = self.schedule or ("inverse" if problem.loss.has_kink else "constant")
         if schedule == "constant":
@@ -83,25 +74,14 @@ class Subgradient(Solver):
         slopes = problem.loss.dual_candidate(scores, problem.labels)
         # λη·w(a) is η/S Σ s_i a_i x_i, so weights and duals take the same step and w = w(α) stays true.
         weights = keep * state.weights + (problem.strength * eta) * problem.weights_of(slopes)
-        intercept = state.intercept + eta * intercept_mobility(problem) * problem.mean(slopes)
+        intercept = state.intercept + eta * intercept_scale(problem) * problem.mean(slopes)
         duals = state.duals
         duals *= keep
         slopes *= problem.strength * eta
         duals += slopes
-        if state.weight_sums is not None and state.dual_sums is not None:
-            np.add(state.weight_sums, weights, out=state.weight_sums)
-            np.add(state.dual_sums, duals, out=state.dual_sums)
-        sums = (state.weight_sums, state.dual_sums, state.averaged + 1)
-        return State(weights, intercept, duals, state.updates + 1, *sums)
+        if state.average is not None:
+            state.average.add(weights, duals)
+        return State(weights, intercept, duals, state.updates + 1, state.average)
 
     def answer(self, problem: Problem, state: State) -> Answer:
         return Answer(state.weights, state.intercept, state.duals)
-
-    def begin_average(self, problem: Problem, state: State) -> State:
-        weight_sums, dual_sums = np.zeros(problem.rows.dimension), np.zeros(problem.rows.count)
-        return state._replace(weight_sums=weight_sums, dual_sums=dual_sums, averaged=0)
-
-    def average(self, problem: Problem, state: State) -> Answer:
-        if state.averaged == 0 or state.weight_sums is None or state.dual_sums is None:
-            return self.answer(problem, state)
-        return Answer(state.weight_sums / state.averaged, state.intercept, state.dual_sums / state.averaged)

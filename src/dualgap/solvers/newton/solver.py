@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
 from dualgap.linalg.gram import compile_gram
 from dualgap.losses import Squared
 from dualgap.memory import available_bytes
 from dualgap.problem import Problem
-from dualgap.solvers.base import Answer, Random, Solver, Vector
+from dualgap.solvers.averaging import Average
+from dualgap.solvers.base import Answer, Random, Solver
 from dualgap.solvers.newton import continuation, least_squares, smooth
 from dualgap.solvers.newton.settings import Settings
 from dualgap.solvers.newton.systems import square_rows
@@ -25,7 +24,7 @@ class State(NamedTuple):
 
     way: Any
     """A Continuation, Smooth, LeastSquares or Truncated."""
-    sums: tuple[Vector, Vector, int] | None = None
+    average: Average | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +94,10 @@ class Newton(Solver):
 
     def advance(self, problem: Problem, state: State, steps: Any) -> State:
         way = state.way.advance()
-        return State(way, _added(state.sums, way.answer()))
+        if state.average is not None and (answer := way.answer()).duals is not None:
+            # A point without duals is on a subsample, and no iterate of the problem.
+            state.average.add(answer.weights, answer.duals)
+        return state._replace(way=way)
 
     def estimated_gap(self, problem: Problem, state: State) -> float | None:
         return float(state.way.estimated_gap())
@@ -104,24 +106,7 @@ class Newton(Solver):
         answer: Answer = state.way.answer()
         return answer
 
-    def begin_average(self, problem: Problem, state: State) -> State:
-        return state._replace(sums=(np.zeros(problem.rows.dimension), np.zeros(problem.rows.count), 0))
-
-    def average(self, problem: Problem, state: State) -> Answer:
-        last: Answer = state.way.answer()
-        if state.sums is None or state.sums[2] == 0:
-            return last
-        weights, duals, count = state.sums
-        return Answer(weights / count, last.intercept, duals / count)
-
     def _is_truncated(self, problem: Problem) -> bool:
         """Whether directions are found by products with the Hessian, because a matrix would be large."""
         size = min(problem.rows.count, problem.rows.dimension)
         return not problem.loss.has_kink and size > self.settings.dense_side
-
-
-def _added(sums: tuple[Vector, Vector, int] | None, answer: Answer) -> tuple[Vector, Vector, int] | None:
-    """The sums with one more answer; one without duals is on a subsample and does not count."""
-    if sums is None or answer.duals is None:
-        return sums
-    return sums[0] + answer.weights, sums[1] + answer.duals, sums[2] + 1

@@ -89,6 +89,14 @@ def test_weighted_sparse_rows_give_the_dense_answer(estimator: Any) -> None:
     assert estimator(Cs=2).fit(X, y, zeroed).scores_.shape == (5, 2)
 
 
+@pytest.mark.parametrize("estimator", BOTH)
+def test_column_names_cause_no_warning(estimator: Any) -> None:
+    frame, y = load_iris(return_X_y=True, as_frame=True)
+    model = estimator(Cs=2).fit(frame, y)
+    assert model.feature_names_in_.tolist() == list(frame.columns)
+    assert np.array_equal(model.scores_, estimator(Cs=2).fit(frame.to_numpy(), y).scores_)
+
+
 def test_smallest_c_is_chosen_among_equal_scores() -> None:
     X = np.array([[-2.0], [-1.0], [1.0], [2.0]] * 5)
     model = dg.LinearSVCCV(Cs=[10.0, 1.0, 100.0]).fit(X, np.ravel(X) > 0)

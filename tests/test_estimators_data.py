@@ -30,12 +30,16 @@ from dualgap.estimators.deduplication import MAX_VALUES, deduplicate
 from dualgap.models.digests import digest
 
 ESTIMATORS = (dg.LinearSVC, dg.LogisticRegression, dg.LinearSVR, dg.Ridge, dg.QuantileRegressor)
+CLASSIFIERS = (dg.LinearSVC, dg.LogisticRegression, dg.LinearSVCCV, dg.LogisticRegressionCV)
 every_estimator = pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
+with_cross_validated = pytest.mark.parametrize(
+    "kind", [*ESTIMATORS, dg.LinearSVCCV, dg.LogisticRegressionCV], ids=lambda kind: kind.__name__
+)
 FORMATS = ("csr", "csc", "coo", "lil", "dok", "bsr", "dia")
 
 
 def data_for(kind: type) -> tuple[np.ndarray, np.ndarray]:
-    load = load_breast_cancer if kind in (dg.LinearSVC, dg.LogisticRegression) else load_diabetes
+    load = load_breast_cancer if kind in CLASSIFIERS else load_diabetes
     X, y = load(return_X_y=True)
     X = StandardScaler().fit_transform(X)
     return np.where(np.abs(X) < 0.5, 0.0, X), y
@@ -151,11 +155,12 @@ def test_clone_copies_parameters_only(kind: type) -> None:
     assert kind.__name__ in model._repr_html_()
 
 
-@every_estimator
+@with_cross_validated
 def test_docstrings_name_every_parameter_and_attribute(kind: type) -> None:
     text = inspect.getdoc(kind) or ""
     sections = re.split(r"\n(\w[\w ]*)\n-+\n", text)
     found = dict(zip(sections[1::2], sections[2::2], strict=True))
+    assert {"Parameters", "Attributes", "See Also", "Notes", "Examples"} <= found.keys()
     named = re.findall(r"^(\w+) : ", found["Parameters"], flags=re.MULTILINE)
     assert named == list(inspect.signature(kind).parameters)
     X, y = data_for(kind)
@@ -169,7 +174,7 @@ def test_docstrings_name_every_parameter_and_attribute(kind: type) -> None:
         assert "Returns\n-------" in (inspect.getdoc(getattr(kind, name)) or "")
 
 
-@every_estimator
+@with_cross_validated
 def test_docstring_example_runs(kind: type) -> None:
     tests = doctest.DocTestFinder(recurse=False).find(kind, module=import_module(kind.__module__))
     assert len(tests) == 1

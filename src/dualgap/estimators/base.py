@@ -8,7 +8,7 @@
     _strength(S, k)       λ of problem k; each estimator has its own
     Problem(…)            one for each class or target; two classes, or one target, make a single problem
     _fit_problems(…)      warm start, `dualgap.solve`, fitted attributes, ConvergenceWarning
-    _shape_attributes()   coef_ and the others get the shapes of the scikit-learn estimator of the same name
+    _shape_attributes()   coef_, intercept_, dual_coef_ and n_iter_ in the shapes of the scikit-learn estimator of that name
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class CertifiedModel(CallbackSupport, SavesModels, BaseEstimator):  # type: igno
         return X, y, check_sample_weight(sample_weight, X.shape[0])
 
     def _deduplicate(self, X: Any, targets: NDArray[Any], weights: Vector | None) -> Deduplicated:
-        """The rows with equal ones merged; pegasos and sgd draw each given row by itself and get the rows as given."""
+        """Merge equal rows, except for pegasos and sgd, which draw each given row by itself."""
         return deduplicate(X, targets, weights, merge=not supports_partial_fit(self))
 
     def _fit_problems(

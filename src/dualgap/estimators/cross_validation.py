@@ -114,6 +114,7 @@ class CrossValidatedC(LinearClassifier):
         results: list[Sequence[Any]] = [[path.results[j] for path in paths] for j in range(self.Cs_.size)]
         for j in range(self.Cs_.size):
             model = copy(self)
+            model.__dict__.pop("feature_names_in_", None)  # validated rows are arrays without column names
             model._set_coefficients(results[j])
             scores[j] = scorer(model, X[test], y[test], **options)
         return Fold(scores, results)

@@ -11,7 +11,7 @@ from dualgap.estimators.classifiers import LinearClassifier
 from dualgap.estimators.deduplication import Deduplicated
 from dualgap.estimators.softmax import fit_softmax, has_softmax
 from dualgap.losses import Logistic, Loss
-from dualgap.losses.chances import chances, log_chances
+from dualgap.losses.probabilities import class_probabilities, log_class_probabilities
 
 
 class LogisticRegression(LinearClassifier):
@@ -154,7 +154,7 @@ class LogisticRegression(LinearClassifier):
         logarithms : ndarray of shape (n_samples, n_classes)
             In the order of `classes_`.
         """
-        return log_chances(self.decision_function(X))
+        return log_class_probabilities(self.decision_function(X))
 
     def predict_proba(self, X: Any) -> Vector:
         """Predict the probabilities of the classes.
@@ -169,7 +169,7 @@ class LogisticRegression(LinearClassifier):
         probabilities : ndarray of shape (n_samples, n_classes)
             In the order of `classes_`; each row sums to 1.
         """
-        return chances(self.decision_function(X))
+        return class_probabilities(self.decision_function(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -69,7 +69,7 @@ def loss_of(
 def positive(estimator_name: str, name: str, value: Any) -> float:
     """The value as a float; refused unless it is a positive finite number."""
     if isinstance(value, bool) or not (is_number(value) and value > 0.0):
-        raise ValueError(f"{estimator_name} needs a finite {name} > 0, got {value!r}; the default is a good start")
+        raise ValueError(f"{estimator_name} needs a finite {name} > 0, got {value!r}; leave {name} out for its default")
     return float(value)
 
 
@@ -97,7 +97,9 @@ def seed_of(random_state: Any) -> int:
     """`random_state` where it is a seed, else a seed drawn from the generator; None is NumPy's global generator."""
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
         if random_state < 0:
-            raise ValueError(f"random_state needs a whole number ≥ 0, got {random_state}; 0 is a good start")
+            raise ValueError(
+                f"random_state needs a whole number ≥ 0, got {random_state}; pass 0, or None for a random seed"
+            )
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
@@ -115,7 +117,7 @@ def check_sample_weight(sample_weight: Any, count: int) -> np.ndarray[Any, np.dt
         )
     if not np.isfinite(values).all() or (values < 0.0).any():
         raise ValueError(
-            "sample_weight needs finite numbers ≥ 0, got negative or infinite ones; give a row weight 0 to leave it out"
+            "sample_weight needs finite numbers ≥ 0, got a negative or infinite number; give a row weight 0 to leave it out"
         )
     if not 0.0 < values.sum() < np.inf:
         raise ValueError(

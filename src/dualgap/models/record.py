@@ -15,7 +15,7 @@ import dualgap
 from dualgap.certificate import Certificate
 from dualgap.data.validation import as_rows
 from dualgap.losses import LOSSES, Logistic
-from dualgap.losses.chances import chances
+from dualgap.losses.probabilities import class_probabilities
 from dualgap.models.digests import DataDigest, digest
 from dualgap.multinomial.problem import MultinomialProblem
 from dualgap.multinomial.run import MultinomialResult
@@ -152,7 +152,7 @@ class Model:
         """The probability of each class, rows × classes, for a logistic model."""
         if not self.has_probabilities:
             raise ValueError(f"probabilities need a logistic model, got {self.loss}; its scores only order the classes")
-        return chances(scores)
+        return class_probabilities(scores)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to one file, which `dualgap.load` reads; an older file of that name is replaced."""

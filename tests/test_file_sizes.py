@@ -12,13 +12,13 @@ import dualgap as dg
 from commands import refused
 from dualgap import memory
 from dualgap.datasets import load, svmlight, text
-from dualgap.workbench import store, unpacking
+from dualgap.workbench import decompression, store
 
 
 @pytest.fixture
 def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine with 10 MB to spare."""
-    for module in (memory, text, unpacking):
+    for module in (memory, text, decompression):
         monkeypatch.setattr(module, "available_bytes", lambda: 10_000_000)
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from dualgap import files
 from dualgap.cli.app import main
+from dualgap.data import files
 from dualgap.workbench import config, races, store
 from small_models import model_for
 from test_store import some_run
@@ -167,6 +167,8 @@ def test_json_is_read_or_a_value_error(text: str | bytes) -> None:
 
 
 def test_a_replaced_file_keeps_no_temporary_name(tmp_path: Path) -> None:
-    code = "import sys; from pathlib import Path; from dualgap import files; files.write_text(Path(sys.argv[1]), 'x')"
+    code = (
+        "import sys; from pathlib import Path; from dualgap.data import files; files.write_text(Path(sys.argv[1]), 'x')"
+    )
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "a")], check=True)
     assert [entry.name for entry in tmp_path.iterdir()] == ["a"]

@@ -14,10 +14,10 @@ import pytest
 
 import dualgap as dg
 from commands import ended, refused
-from dualgap.cli import app, replicating
+from dualgap.cli import app, replicate
 from dualgap.datasets import load
 from dualgap.datasets.columns import read_rows
-from dualgap.replication import gathering
+from dualgap.replication import gathering, selection
 from dualgap.workbench import config, store
 from dualgap.workbench.plan import Plan
 from small_models import model_for
@@ -167,11 +167,11 @@ def test_a_replication_whose_runs_lack_records(tmp_path: Path) -> None:
 
 
 def test_settings_of_a_replication_without_a_figure(tmp_path: Path) -> None:
-    (tmp_path / replicating.SETTINGS).write_text('{"names": ["R3.1"], "quick": true}')
+    (tmp_path / selection.SETTINGS).write_text('{"names": ["R3.1"], "quick": true}')
     # Facts that are none end it before anything is run.
     (tmp_path / "facts.json").write_text("[1]")
     with pytest.raises(ValueError, match=r"facts\.json"):
-        replicating.carry_out(replicating.Asked(), out=tmp_path, resume=True, show=False, quiet=True)
+        replicate.carry_out(selection.Selection(), out=tmp_path, resume=True, open_page=False, quiet=True)
 
 
 def edited_line(**changes: Any) -> bytes:
@@ -268,7 +268,7 @@ def test_whatever_comes_is_one_sentence(
     def fail(*_: Any, **__: Any) -> None:
         raise error
 
-    monkeypatch.setattr("dualgap.models.files.load", fail)
+    monkeypatch.setattr("dualgap.models.reading.load", fail)
     assert words in refused(capsys, "certify", "m.dg", "breast_cancer")
 
 
@@ -278,7 +278,7 @@ def test_the_end_of_a_file_is_no_interruption(
     def fail(*_: Any, **__: Any) -> None:
         raise EOFError("Compressed file ended")
 
-    monkeypatch.setattr("dualgap.models.files.load", fail)
+    monkeypatch.setattr("dualgap.models.reading.load", fail)
     assert ended("certify", "m.dg", "breast_cancer") == 2
     assert capsys.readouterr().err.strip() == "dualgap: Compressed file ended"
 
@@ -289,7 +289,7 @@ def test_a_mistake_in_dualgap_is_no_refutation(
     def fail(*_: Any, **__: Any) -> None:
         raise AssertionError("a bug")
 
-    monkeypatch.setattr("dualgap.models.files.load", fail)
+    monkeypatch.setattr("dualgap.models.reading.load", fail)
     assert ended("certify", "m.dg", "breast_cancer") == app.MISTAKE
     assert "please report" in capsys.readouterr().err
 

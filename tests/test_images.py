@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dualgap.datasets import blood_cells as crops
 from dualgap.datasets import images
-from dualgap.datasets.albums import read_album
-from dualgap.datasets.cells import KINDS, blood_cells
+from dualgap.datasets.blood_cells import KINDS, blood_cells
+from dualgap.datasets.picture_folders import read_album
 from dualgap.progress import counting
 
 cv2 = pytest.importorskip("cv2", reason="the extra `images` is not installed")
@@ -74,7 +75,7 @@ def unpacked(folder: Path, files: dict[str, bytes]) -> Path:
 @pytest.mark.parametrize(("row", "column"), [(120, 160), (60, 100), (150, 270)])
 @pytest.mark.parametrize("shade", [0.8, 1.0])
 def test_the_nucleus_is_found_wherever_and_however_bright_it_is(row: int, column: int, shade: float) -> None:
-    found = images.steps(made_cell(row, column, shade=shade))
+    found = crops.steps(made_cell(row, column, shade=shade))
     assert found.center == pytest.approx((row, column), abs=1.5)
     assert found.negative.shape == (120, 120)
     assert found.negative.dtype == np.uint8
@@ -85,7 +86,7 @@ def test_the_nucleus_is_found_wherever_and_however_bright_it_is(row: int, column
 
 def test_each_step_does_what_it_says() -> None:
     image = made_cell(120, 160)
-    found = images.steps(image)
+    found = crops.steps(image)
     assert found.original is image
     assert found.grey.min() == 0
     assert found.blurred.std() < image.std()
@@ -94,7 +95,7 @@ def test_each_step_does_what_it_says() -> None:
     inside = (slice(40, 240), slice(60, 250))
     assert np.array_equal(found.neutral[inside], found.grey[inside])
     filled = int(found.neutral[0, 0])
-    assert filled == pytest.approx(found.grey[images.black_frame(images.grey(image), 9) == 0].mean(), abs=0.5)
+    assert filled == pytest.approx(found.grey[crops.black_frame(images.grey(image), 9) == 0].mean(), abs=0.5)
     # The threshold keeps the speck, too, and opening does not.
     assert not found.nucleus[200].any()
     assert found.nucleus[65, 295]
@@ -105,7 +106,7 @@ def test_each_step_does_what_it_says() -> None:
     disc[20:45, 20:45] = True
     specked = disc.copy()
     specked[5:8, 5:8] = True
-    opened = images.opening(specked)
+    opened = crops.opening(specked)
     assert not opened[:10].any()
     assert opened[25:40, 25:40].all()
 
@@ -113,26 +114,26 @@ def test_each_step_does_what_it_says() -> None:
 def test_a_mask_of_nothing_but_specks_stays() -> None:
     specks = np.zeros((50, 50), bool)
     specks[3, 4] = specks[5, 8] = True
-    assert np.array_equal(images.opening(specks), specks)
-    assert images.center_of(specks) == (4.0, 6.0)
+    assert np.array_equal(crops.opening(specks), specks)
+    assert crops.center_of(specks) == (4.0, 6.0)
 
 
 def test_a_crop_at_the_edge_keeps_the_nucleus_in_its_middle() -> None:
-    found = images.steps(made_cell(8, 160, radius=18))
+    found = crops.steps(made_cell(8, 160, radius=18))
     assert found.negative.shape == (120, 120)
     brightest = found.negative >= 150
-    assert images.center_of(brightest)[1] == pytest.approx(60, abs=1.5)
+    assert crops.center_of(brightest)[1] == pytest.approx(60, abs=1.5)
     assert brightest[60, 60]
     assert len(np.unique(found.negative[:40])) == 1  # the mean, beyond the edge
 
 
 def test_a_plain_crop_keeps_the_frame_and_stays_inside() -> None:
     image = made_cell(8, 50, radius=18)
-    found = images.steps(image, plain=True)
+    found = crops.steps(image, plain=True)
     assert np.array_equal(found.crop, images.grey(image)[:120, :120])
-    assert np.array_equal(images.cropped(image, plain=True), 255 - found.crop)
+    assert np.array_equal(crops.cropped(image, plain=True), 255 - found.crop)
     assert found.negative[:, :30].min() == 255
-    assert images.crop_inside(images.grey(image), (239.0, 319.0)).shape == (120, 120)
+    assert crops.crop_inside(images.grey(image), (239.0, 319.0)).shape == (120, 120)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +146,7 @@ def test_a_plain_crop_keeps_the_frame_and_stays_inside() -> None:
 )
 def test_pictures_without_a_nucleus_are_refused(image: np.ndarray, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        images.cropped(image)
+        crops.cropped(image)
 
 
 @pytest.mark.parametrize("form", ["zip", "folder"])
@@ -187,7 +188,7 @@ def test_what_lies_above_the_parts_does_not_matter_and_twice_is_once(tmp_path: P
 def test_the_number_of_threads_changes_nothing(tmp_path: Path) -> None:
     files = {f"TRAIN/a/{n}.png": encoded(made_cell(60 + n, 100 + n), ".png") for n in range(40)}
     path = zipped(tmp_path / "cells.zip", files)
-    one, two = (read_album(path, images.cropped, n_jobs=jobs) for jobs in (1, 2))
+    one, two = (read_album(path, crops.cropped, n_jobs=jobs) for jobs in (1, 2))
     assert one.parts["TRAIN"].names == two.parts["TRAIN"].names
     assert np.array_equal(one.parts["TRAIN"].X, two.parts["TRAIN"].X)
 
@@ -283,7 +284,7 @@ def purple_center(image: np.ndarray) -> np.ndarray:
     """Where the nucleus is by its color, which the pipeline never looks at: the largest purple region and those near it."""
     soft = cv2.GaussianBlur(image, (9, 9), 0).astype(int)
     purple = (soft[..., 0] - soft[..., 1] > 45) & (soft[..., 0] - soft[..., 2] > 5)
-    purple &= ~images.black_frame(images.grey(image), 6)
+    purple &= ~crops.black_frame(images.grey(image), 6)
     count, where, facts, centers = cv2.connectedComponentsWithStats(purple.astype(np.uint8))
     largest = 1 + int(np.argmax(facts[1:, cv2.CC_STAT_AREA]))
     near = [k for k in range(1, count) if np.hypot(*(centers[k] - centers[largest])) < 45 and facts[k, -1] > 60]
@@ -296,7 +297,7 @@ def test_a_slice_of_the_real_pictures(data_folder: Path) -> None:
         pytest.skip(f"{ZIP} is not in the folder of data sets")
     with zipfile.ZipFile(data_folder / ZIP) as archive:
         pictures = [images.decode(archive.read(name)) for name in sorted(archive.namelist())[::60]]
-    found = [images.steps(picture) for picture in pictures]
+    found = [crops.steps(picture) for picture in pictures]
     off = [np.hypot(*(purple_center(step.original) - step.center)) for step in found]
     assert len(off) == 105
     assert np.mean(np.array(off) < 20) > 0.9
@@ -320,7 +321,7 @@ def test_all_of_the_real_pictures(data_folder: Path) -> None:
 def test_the_figures_show_every_step_and_every_cell() -> None:
     from dualgap.replication.cropping import PANELS, cropping_figure, sheet_figure
 
-    made = images.steps(made_cell(100, 200))
+    made = crops.steps(made_cell(100, 200))
     shown = cropping_figure(made).to_plotly_json()
     sources = [trace["source"] for trace in shown["data"] if trace["type"] == "image"]
     assert len(set(sources)) == len(PANELS) == 8

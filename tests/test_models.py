@@ -16,7 +16,7 @@ import scipy.sparse as sp
 import dualgap as dg
 from dualgap.models.digests import digest
 from dualgap.models.fitting import fit
-from dualgap.models.rechecking import recheck
+from dualgap.models.verifying import verify
 from dualgap.spec import full_text
 from small_models import KINDS, ROWS, SIGNS, TARGETS, WORDS, loss_of, model_for, saved
 
@@ -172,7 +172,7 @@ FALSE_CLAIMS: dict[str, tuple[Callable[[dg.Model], dg.Model], str]] = {
 @pytest.mark.parametrize("name", FALSE_CLAIMS)
 def test_a_false_claim_is_refuted(name: str, duals: bool) -> None:
     spoil, words = FALSE_CLAIMS[name]
-    verdict = recheck(spoil(model_for("hinge", duals=duals)), ROWS, SIGNS, max_seconds=20)
+    verdict = verify(spoil(model_for("hinge", duals=duals)), ROWS, SIGNS, max_seconds=20)
     assert not verdict.holds
     assert any(sentence.startswith(words) for sentence in verdict.differences), verdict
 
@@ -185,10 +185,10 @@ def test_a_claim_that_time_leaves_open_is_undecided() -> None:
     model = replace(
         model, certificates=(replace(model.certificate, dual=tight.certificate.dual, gap=gap * (1 + 1e-9)),)
     )
-    verdict = recheck(model, ROWS, SIGNS, max_seconds=1e-9)
+    verdict = verify(model, ROWS, SIGNS, max_seconds=1e-9)
     assert (verdict.holds, verdict.differences) == (False, ())
     assert "neither proves nor refutes it" in verdict.undecided[0]
-    assert recheck(model, ROWS, SIGNS, max_seconds=20).holds
+    assert verify(model, ROWS, SIGNS, max_seconds=20).holds
 
 
 def test_an_older_file_is_read_and_its_claim_called_an_estimate(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_an_older_file_is_read_and_its_claim_called_an_estimate(tmp_path: Path) 
 def test_spoiled_duals_are_no_evidence() -> None:
     model = model_for("hinge", duals=True)
     assert model.duals is not None
-    verdict = recheck(replace(model, duals=np.roll(model.duals, 7)), ROWS, SIGNS)
+    verdict = verify(replace(model, duals=np.roll(model.duals, 7)), ROWS, SIGNS)
     assert any(sentence.startswith("dual: the file says") for sentence in verdict.differences)
 
 
@@ -225,7 +225,7 @@ def test_a_dual_above_the_optimum_is_refuted_without_duals() -> None:
     best, claimed = model.certificate.primal, far.certificate.primal
     assert claimed > best * 1.01
     lie = replace(far, certificates=(replace(far.certificate, dual=0.5 * (best + claimed)),))
-    verdict = recheck(lie, ROWS, SIGNS)
+    verdict = verify(lie, ROWS, SIGNS)
     assert any("a new solve found weights that give" in sentence for sentence in verdict.differences)
 
 

@@ -14,13 +14,13 @@ import pytest
 from scipy import sparse
 
 from dualgap.cli.app import main
-from dualgap.datasets import DATASETS, for_task, load, place_of, places, preparing, published, title
+from dualgap.datasets import DATASETS, for_task, load, locations, place_of, preparing, published, title
 from dualgap.datasets.published import PUBLISHED, Published
 
 
 def stored(name: str) -> None:
     """Skip where the files of a data set are not here."""
-    if places.find(PUBLISHED[name].files) is None:
+    if locations.find(PUBLISHED[name].files) is None:
         pytest.skip(f"DUALGAP_DATA has no {PUBLISHED[name].files[0]}; point it at the folder of data sets")
 
 
@@ -98,7 +98,7 @@ def test_adult_has_a_column_for_each_category_and_scaled_numbers() -> None:
 def test_adult_codes_are_those_of_pandas_as_the_report_had_them() -> None:
     stored("adult_codes")
     pandas = pytest.importorskip("pandas")
-    path = places.find(PUBLISHED["adult"].files)[1][0]
+    path = locations.find(PUBLISHED["adult"].files)[1][0]
     frame = pandas.read_csv(path).drop(columns="income")
     for column in frame.columns:
         if column not in preparing.NUMBERS_OF_ADULT:
@@ -112,7 +112,7 @@ def test_adult_codes_are_those_of_pandas_as_the_report_had_them() -> None:
 def test_gaps_of_arrhythmia_are_means_and_normal_is_positive() -> None:
     stored("arrhythmia")
     dataset = load("arrhythmia")
-    path = places.find(PUBLISHED["arrhythmia"].files)[1][0]
+    path = locations.find(PUBLISHED["arrhythmia"].files)[1][0]
     raw = np.genfromtxt(path, delimiter=",", missing_values="?", filling_values=np.nan)
     assert np.isnan(raw).sum() == 408
     known = ~np.isnan(raw[:, :-1])
@@ -125,7 +125,7 @@ def test_gaps_of_arrhythmia_are_means_and_normal_is_positive() -> None:
 def test_newsgroups_are_weighted_by_the_training_part() -> None:
     stored("newsgroups")
     dataset = load("newsgroups")
-    with np.load(places.find(PUBLISHED["newsgroups"].files)[1][0]) as parts:
+    with np.load(locations.find(PUBLISHED["newsgroups"].files)[1][0]) as parts:
         counts = {name: parts[name] for name in ("data", "indices", "indptr", "data_test", "indices_test")}
     idf = 1 + np.log((1 + 11314) / (1 + np.bincount(counts["indices"], minlength=130107)))
     for ending, X in (("", dataset.X), ("_test", dataset.X_test)):

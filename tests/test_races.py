@@ -72,9 +72,8 @@ def test_options_are_called_as_on_the_command_line() -> None:
 
 
 def test_defaults_are_those_of_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dualgap.cli import racing
     from dualgap.cli.race import race as command
-    from dualgap.workbench import runner
+    from dualgap.workbench import config, runner
 
     there = inspect.signature(command).parameters
     here = inspect.signature(dg.race).parameters
@@ -88,7 +87,7 @@ def test_defaults_are_those_of_the_command_line(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(runner, "race", plan_only)
     dg.race()
-    assert planned == [racing.plan_of({name: parameter.default for name, parameter in there.items()})]
+    assert planned == [config.plan_of({name: parameter.default for name, parameter in there.items()})]
 
 
 def test_the_leaderboard_is_made_of_medians(race: dg.Race) -> None:

@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 from dualgap.cli.app import main
-from dualgap.cli.replicating import Asked
 from dualgap.replication import gathering, running
 from dualgap.replication.claims import CLAIMS
 from dualgap.replication.data import archive, at_hand
 from dualgap.replication.experiments import Contenders, Experiment, Fact, canonical
 from dualgap.replication.figures import FIGURES, named
+from dualgap.replication.selection import Selection
 from dualgap.replication.table import experiments
 from dualgap.workbench import store
 from test_page import ARGUMENTS, NAMES, missing
@@ -143,7 +143,7 @@ def test_another_size_or_a_second_start_is_refused(tmp_path: Path, capsys: pytes
 
 
 def test_one_figure_needs_only_its_own_experiment() -> None:
-    asked = Asked(("R1",), True, "cropping")
+    asked = Selection(("R1",), True, "cropping")
     assert [one.name for one in asked.experiments()] == ["R1.pictures"]
     assert asked.claims() == []
     assert asked.command() == "dualgap replicate R1 --quick --figure cropping"

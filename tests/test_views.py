@@ -8,13 +8,13 @@ import re
 import pytest
 from rich.console import Console
 
-from dualgap.cli import views
-from dualgap.cli.pace import Pace, roughly
-from dualgap.cli.screen import count, duration, make_console, score, small
-from dualgap.cli.standings import bounds, standings, verdict
+from dualgap.cli import race_views as views
+from dualgap.cli.console import count, duration, make_console, score, small
+from dualgap.cli.race_pace import Pace, roughly
 from dualgap.workbench import store
 from dualgap.workbench.plan import Plan
 from dualgap.workbench.runner import HeatResult, race
+from dualgap.workbench.summary import bounds, standings, verdict
 from test_cli import ESCAPE, _in_a_folder_of_its_own, called
 
 # Every race writes a folder; here too it is one of the test's own.
@@ -59,18 +59,18 @@ def heat_of(repeats: int, **seconds: list[float]) -> HeatResult:
 def test_the_verdict_says_who_won_and_how_sure_that_is() -> None:
     clear = heat_of(3, slow=[3.0, 3.0, 4.0], quick=[1.0, 1.1, 0.9])
     assert [standing.solver for standing in standings(clear.runs)] == ["quick", "slow"]
-    sentence = verdict(clear, 1e-3)
+    sentence = verdict(clear.runs, 1e-3)
     assert sentence.startswith("quick wins: it proved a relative gap of 0.001 after 1.00 s of updates")
     assert sentence.endswith("slow next with 3.0 times as much; ahead in all 3 repeats.")
-    assert "ahead in 1 of 2 repeats, too close to be sure" in verdict(heat_of(2, a=[1.0, 2.0], b=[2.0, 1.1]), 1e-3)
-    assert "let --repeats 5 confirm it" in verdict(heat_of(1, a=[1.0], b=[2.0]), 1e-3)
-    assert verdict(heat_of(1, a=[1.0]), 1e-3).endswith("without a rival.")
+    assert "ahead in 1 of 2 repeats, too close to be sure" in verdict(heat_of(2, a=[1.0, 2.0], b=[2.0, 1.1]).runs, 1e-3)
+    assert "let --repeats 5 confirm it" in verdict(heat_of(1, a=[1.0], b=[2.0]).runs, 1e-3)
+    assert verdict(heat_of(1, a=[1.0]).runs, 1e-3).endswith("without a rival.")
     assert "Proven: the optimum lies between" in bounds(clear.runs)
 
 
 def test_the_verdict_without_certificates_goes_by_the_gap() -> None:
     plan = Plan(data=("breast_cancer",), solvers=("sdca", "subgradient"), epochs=3.0, tol=1e-9, repeats=1)
-    sentence = verdict(race(plan).heats[0], 1e-9)
+    sentence = verdict(race(plan).heats[0].runs, 1e-9)
     assert sentence.startswith("No solver proved a relative gap of 1e-09; sdca came closest with")
 
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
         SquaredEpsilonInsensitive,
         SquaredHinge,
     )
-    from dualgap.models.files import load
-    from dualgap.models.record import Model
+    from dualgap.models.model import Model
+    from dualgap.models.reading import load
     from dualgap.multinomial.problem import MultinomialProblem
     from dualgap.multinomial.run import MultinomialResult, solve_multinomial
     from dualgap.paths import Path, solve_path
@@ -66,8 +66,8 @@ _HOMES = {
     "dualgap.multinomial.problem": ("MultinomialProblem",),
     "dualgap.multinomial.run": ("MultinomialResult", "solve_multinomial"),
     "dualgap.certificate": ("Certificate", "certify"),
-    "dualgap.models.files": ("load",),
-    "dualgap.models.record": ("Model",),
+    "dualgap.models.reading": ("load",),
+    "dualgap.models.model": ("Model",),
     "dualgap.run": ("Result", "Status", "solve"),
     "dualgap.trace": ("Record", "Trace"),
     "dualgap.estimators.cv": ("LinearSVCCV", "LogisticRegressionCV"),

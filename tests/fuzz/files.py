@@ -83,8 +83,8 @@ def run_command(words: list[str]) -> tuple[str, str]:
 def read_in_python(reader: str, path: Path) -> tuple[str, str]:
     """How the Python reader of a file ended; ValueError and OSError are its refusals."""
     import dualgap as dg
+    from dualgap.data.files import parsed_json
     from dualgap.datasets import load
-    from dualgap.files import parsed_json
     from dualgap.workbench import config
 
     readers: dict[str, Any] = {

@@ -13,8 +13,8 @@ from typing import Annotated
 import typer
 
 import dualgap
-from dualgap.cli import certify, data, fit, info, lists, predict, race, replicate, report
-from dualgap.cli.screen import forgive_encoding
+from dualgap.cli import certify, datasets, fit, info, losses, predict, race, replicate, report, solvers
+from dualgap.cli.console import forgive_encoding
 
 # What reading, checking and computing may raise for files and arguments that are not as they should be. Readers say in
 # their own words what is wrong; this is where everything they did not foresee becomes a sentence too.
@@ -47,9 +47,9 @@ app.command(help=replicate.HELP, epilog=replicate.EPILOG)(replicate.replicate)
 app.command(help=fit.HELP, epilog=fit.EPILOG)(fit.fit)
 app.command(help=predict.HELP, epilog=predict.EPILOG)(predict.predict)
 app.command(help=certify.HELP, epilog=certify.EPILOG)(certify.certify)
-app.command(help=lists.SOLVERS_HELP, epilog=lists.SOLVERS_EPILOG)(lists.solvers)
-app.command(help=lists.LOSSES_HELP, epilog=lists.LOSSES_EPILOG)(lists.losses)
-app.command(help=data.HELP, epilog=data.EPILOG)(data.datasets)
+app.command(help=solvers.HELP, epilog=solvers.EPILOG)(solvers.solvers)
+app.command(help=losses.HELP, epilog=losses.EPILOG)(losses.losses)
+app.command(help=datasets.HELP, epilog=datasets.EPILOG)(datasets.datasets)
 app.command(epilog=info.EPILOG)(info.info)
 
 

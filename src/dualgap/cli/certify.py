@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dualgap.cli.screen import make_console, show
+from dualgap.cli.console import make_console, reading, show
 
 HELP = (
     "Check what a model file claims, from scratch, on the data it was fitted to.\n\n"
@@ -43,10 +44,10 @@ def certify(
 ) -> None:
     """Check what a model file claims."""
     # What computes is imported here: help and refusals of options must not wait for it.
-    from dualgap.cli.fitting import part_of
     from dualgap.datasets.columns import places
-    from dualgap.models.files import load
-    from dualgap.models.rechecking import recheck
+    from dualgap.models.fitting import training_part
+    from dualgap.models.reading import load
+    from dualgap.models.verifying import verify
 
     if not seconds > 0:
         raise ValueError(f"--seconds needs a number above 0, got {seconds:g}; the default is 60")
@@ -57,12 +58,13 @@ def certify(
             f"{str(model)!r} was fitted with sample weights, which a data file does not hold; certify it in Python with "
             "dualgap.load(path).certify(X, y, sample_weight)"
         )
-    reading = claimed.reading if target is None else claimed.reading | {"target": target}
-    part = part_of(data, reading, "regression" if claimed.classes is None else "classification")
+    how = claimed.reading if target is None else claimed.reading | {"target": target}
+    with reading(Console(stderr=True), data):
+        part = training_part(data, how, "regression" if claimed.classes is None else "classification")
     names, wanted = part.feature_names, claimed.feature_names
     order = None if names is None or wanted is None else places(names, wanted)
     try:
-        verdict = recheck(claimed, part.X if order is None else part.X[:, order], part.y, max_seconds=seconds)
+        verdict = verify(claimed, part.X if order is None else part.X[:, order], part.y, max_seconds=seconds)
     except KeyboardInterrupt:
         typer.echo("dualgap: interrupted; nothing was decided", err=True)
         raise typer.Exit(130) from None

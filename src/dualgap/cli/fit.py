@@ -1,13 +1,26 @@
-"""The command `fit`: its options, their help, and the file its model goes to."""
+"""The command `fit`: data in, a model file out, and the certificate on the screen."""
 
 from __future__ import annotations
 
+import math
+import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-from dualgap.files import destination
+from dualgap.cli.console import make_console, reading, score, show
+from dualgap.data.files import destination, first_unused, unused
+
+if TYPE_CHECKING:
+    from dualgap.datasets import Dataset
+    from dualgap.losses import Loss
+    from dualgap.models.model import Model
 
 # Typer keeps the line ends of a paragraph, so a paragraph is one line.
 HELP = (
@@ -75,24 +88,128 @@ def fit(
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but the model file's name.")] = False,
 ) -> None:
     """Fit a model and write it to a file."""
-    # What computes is imported here: help and refusals of options must not wait for it.
-    from dualgap.cli.fitting import carry_out
-
-    path = new_model() if out is None else checked(out, overwrite)
+    path = first_unused(Path(), "model", "dg") if out is None else checked_output(out, overwrite)
     options = {name: value for name, value in context.params.items() if name not in ("out", "overwrite", "quiet")}
-    carry_out(options, path, quiet=quiet or context.obj == "quiet")
+    _carry_out(options, path, quiet=quiet or context.obj == "quiet")
 
 
-def checked(path: Path, overwrite: bool) -> Path:
+def checked_output(path: Path, overwrite: bool) -> Path:
     """A file that may be written, found out before anything is computed."""
-    if destination(path).exists() and not overwrite:
-        raise ValueError(f"{str(path)!r} exists already; choose another name, or pass --overwrite")
+    if not overwrite:
+        return unused(path, "; choose another name, or pass --overwrite")
+    destination(path)
     return path
 
 
-def new_model() -> Path:
-    """The first of model.dg, model-002.dg, … that does not exist yet."""
-    for name in ("model.dg", *(f"model-{number:03d}.dg" for number in range(2, 1000))):
-        if not Path(name).exists():
-            return Path(name)
-    raise ValueError("there are 999 files model….dg here already; choose a name with -o")
+def _carry_out(options: Mapping[str, Any], path: Path, quiet: bool) -> None:
+    """Fit, write the file, show the certificate, and leave with 0 if certified, else 1, or 130 after Ctrl-C."""
+    # What computes is imported here: help and refusals of options must not wait for it.
+    from dualgap.losses import LOSSES
+    from dualgap.models.fitting import training_part
+    from dualgap.result import Status
+    from dualgap.spec import build
+
+    loss = build(options["loss"], LOSSES, "loss")
+    with reading(Console(stderr=True, quiet=quiet), options["data"]):
+        dataset = training_part(options["data"], options, loss.task)
+    try:
+        model = _fitted(options, dataset, loss, quiet)
+    except KeyboardInterrupt:
+        typer.echo("dualgap: interrupted; nothing was written", err=True)
+        raise typer.Exit(130) from None
+    model.save(path)
+    console = make_console()
+    if not quiet:
+        _show(console, model, dataset)
+    console.print(str(path) if quiet else f"Model: {path}", soft_wrap=True, markup=False)
+    if model.status is not Status.CERTIFIED:
+        raise typer.Exit(130 if Status.INTERRUPTED in model.statuses else 1)
+
+
+def _fitted(options: Mapping[str, Any], dataset: Dataset, loss: Loss, quiet: bool) -> Model:
+    """The model; KeyboardInterrupt where Ctrl-C left less than was asked for."""
+    from dualgap.models.fitting import READING, fit
+    from dualgap.result import Status
+
+    rows = dataset.shape[0]
+    how = {name: options[name] for name in READING} | {"positive": list(options["positive"] or ())}
+    model = fit(
+        dataset.X,
+        dataset.y,
+        loss,
+        _strength(options["strength"], options["C"], rows),
+        intercept=not options["no_intercept"],
+        feature_names=dataset.feature_names,
+        reading=how,
+        duals=options["duals"],
+        tol=options["tol"],
+        solver=options["solver"],
+        max_epochs=options["epochs"],
+        max_seconds=options["seconds"],
+        seed=options["seed"],
+        progress=sys.stderr.isatty() and not quiet,
+    )
+    if Status.INTERRUPTED in model.statuses and not options["partial"]:
+        raise KeyboardInterrupt
+    return model
+
+
+def _strength(strength: str | None, C: float | None, rows: int) -> float:
+    from dualgap.workbench.plan import strength_of
+
+    if strength is not None and C is not None:
+        raise ValueError("a fit needs --strength or --C, got both; they are the same setting, λ = 1/(C·n)")
+    if C is None:
+        return strength_of(strength or "1/n", rows)
+    if not (math.isfinite(C) and C > 0):
+        raise ValueError(f"C needs to be a finite number above 0, got {C}; 1 is a common choice")
+    return 1.0 / (C * rows)
+
+
+def _show(console: Console, model: Model, dataset: Dataset) -> None:
+    """What was fitted to what, the certificate, and how it ended."""
+    from dualgap.result import Status
+
+    rows, columns = dataset.shape
+    free = "free intercept" if model.free_intercept else "no intercept"
+    table = Table.grid(padding=(0, 3, 0, 0))
+    table.add_column(style="bold")
+    table.add_row("data", Text(f"{dataset.name}: {rows:,} rows × {columns:,} columns"))
+    table.add_row("model", Text(f"{model.loss}, strength {model.strength:.6g}, {free}"))
+    table.add_row("solver", Text(model.solver if model.reason == "as asked" else model.reason))
+    if len(model.certificates) == 1:
+        certificate = model.certificate
+        table.add_row("primal", Text(f"{certificate.primal:.12g}"))
+        table.add_row("dual", Text(f"{certificate.dual:.12g}"))
+        table.add_row("gap", Text(f"{certificate.gap:.3g}, relative {certificate.relative_gap:.3g}"))
+    color = "green" if model.status is Status.CERTIFIED else "yellow"
+    table.add_row("status", Text(f"{model.status.name}: {model.status.value}", style=color))
+    for name, X, y in (("train", dataset.X, dataset.y), ("test", dataset.X_test, dataset.y_test)):
+        if X is not None and y is not None:
+            kind = "R²" if model.classes is None else "accuracy"
+            table.add_row(name, Text(f"{kind} {score(_score(model, X, y))}"))
+    show(console, table)
+    if len(model.certificates) > 1:
+        console.print()
+        show(console, _classes_table(model))
+    console.print()
+
+
+def _score(model: Model, X: Any, y: Any) -> float:
+    from dualgap.problem import score as score_of
+
+    if model.classes is not None:
+        return float((model.predict(X) == y).mean())
+    return score_of(model.scores(X), y.astype(float), "regression")
+
+
+def _classes_table(model: Model) -> Table:
+    """A row for each class against the rest."""
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1), show_edge=False)
+    for heading in ("class", "primal", "dual", "relative gap", "status"):
+        table.add_column(heading, justify="left" if heading in ("class", "status") else "right")
+    assert model.classes is not None
+    for label, certificate, status in zip(model.classes, model.certificates, model.statuses, strict=True):
+        numbers = (f"{certificate.primal:.8g}", f"{certificate.dual:.8g}", f"{certificate.relative_gap:.2e}")
+        table.add_row(Text(str(label)), *numbers, status.name)
+    return table

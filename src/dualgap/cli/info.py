@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from dualgap.cli.screen import make_console, show
+from dualgap.cli.console import make_console, show
 
 EPILOG = "Example:  dualgap info > about-my-machine.txt"
 

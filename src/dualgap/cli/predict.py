@@ -12,10 +12,10 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dualgap.cli.fit import checked
+from dualgap.cli.fit import checked_output
 
 if TYPE_CHECKING:
-    from dualgap.models.record import Model
+    from dualgap.models.model import Model
 
 # Rows are predicted and written so many at a time.
 BLOCK = 1 << 14
@@ -46,12 +46,12 @@ def predict(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE where it exists.")] = False,
 ) -> None:
     """Predict with a model file."""
-    path = None if out is None else checked(out, overwrite)
+    path = None if out is None else checked_output(out, overwrite)
     # What computes is imported here: help and refusals of options must not wait for it.
+    from dualgap.data.files import written_whole
     from dualgap.data.validation import as_rows
     from dualgap.datasets.columns import read_rows
-    from dualgap.files import written_whole
-    from dualgap.models.files import load
+    from dualgap.models.reading import load
 
     fitted = load(model)
     width = fitted.weights.shape[0]

@@ -1,11 +1,28 @@
-"""The command `race`: its options, their help, and which of them were typed."""
+"""The command `race`: where a race is written, what is shown meanwhile, and what is said at the end."""
 
 from __future__ import annotations
 
+import webbrowser
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
+
+from dualgap.cli.console import make_console
+from dualgap.data.files import unused
+
+if TYPE_CHECKING:
+    from dualgap.cli.race_views import View
+    from dualgap.workbench.plan import Plan
+    from dualgap.workbench.runner import RaceResult
+    from dualgap.workbench.store import FinishedRun
+
+PAGE = "race.html"
+# Where a race is written, and what is done with it then, is no part of what a race is.
+NOT_KEPT = ("out", "svg", "open")
 
 # Typer keeps the line ends of a paragraph, so a paragraph is one line.
 HELP = (
@@ -117,9 +134,6 @@ def race(
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but the results file's name.")] = False,
 ) -> None:
     """Race solvers on the same problem, and say who won."""
-    # What computes is imported here: help and refusals of options must not wait for it.
-    from dualgap.cli.racing import carry_out
-
     options = {"open" if name == "open_page" else name: value for name, value in context.params.items()}
     options["config"] = config  # a path; in the context, older versions of typer keep the text
     # Older versions of click say of an argument that may be left out that it was typed, with nothing in it.
@@ -128,4 +142,141 @@ def race(
         for name, value in context.params.items()
         if value != () and getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
     }
-    carry_out(options, typed, quiet=quiet or context.obj == "quiet")
+    for name in ("data", "solver", "strength"):
+        options[name] = options[name] or None
+    _carry_out(options, typed, quiet=quiet or context.obj == "quiet")
+
+
+def _carry_out(options: dict[str, Any], typed: Collection[str], quiet: bool) -> None:
+    """Race by the options; those that were typed win over a file's, and a file's over those kept in the folder."""
+    # What computes is imported here: help and refusals of options must not wait for it.
+    from dualgap.workbench import config
+    from dualgap.workbench.locking import sole_writer
+
+    given = {name: options[name] for name in typed if name in config.OPTIONS}
+    read = {} if options["config"] is None else config.read(options["config"])
+    out = None if (named := (read | given).get("out")) is None else Path(named)
+    resumed = _resumed_folder(out) if options["resume"] else None
+    with ExitStack() as held:
+        if resumed is not None and resumed.exists():
+            # Locked before it is read: the torn last line of a running race is no damage.
+            held.enter_context(sole_writer(resumed))
+        _carry_out_in(resumed, out, options, read | given, quiet, held)
+
+
+def _carry_out_in(
+    resumed: Path | None,
+    out: Path | None,
+    options: dict[str, Any],
+    chosen: dict[str, Any],
+    quiet: bool,
+    held: ExitStack,
+) -> None:
+    """Race in a folder that is held already where a race is resumed in it, and else held as soon as it is there."""
+    from dualgap.cli.race_table import closing_screen, save_picture
+    from dualgap.workbench import config, store
+    from dualgap.workbench.locking import sole_writer
+    from dualgap.workbench.rivals import missing
+
+    kept = config.read(resumed / config.FILE) if resumed and (resumed / config.FILE).exists() else {}
+    options = options | kept | chosen
+    plan = config.plan_of(options)
+    done: list[FinishedRun] = []
+    if resumed is not None:
+        done = store.resume(resumed / store.FILE)
+        plan.check_goes_on(done)
+    svg = None if options["svg"] is None else Path(options["svg"])
+    if svg is not None:
+        unused(svg)
+    if options["parquet"]:
+        store.check_parquet()
+    console = make_console()
+    if plan.rivals and not quiet and missing():
+        console.print(f"Rivals that are not installed: {', '.join(missing())}", markup=False)
+    folder = resumed or (store.new_folder(Path()) if out is None else store.claim_folder(out))
+    if resumed is None or not resumed.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        held.enter_context(sole_writer(folder))
+    view = None if quiet else _view(console, plan, options["jobs"])
+    outcome = _race_in(folder, plan, options, view, done)
+    if not outcome.runs and (refusals := _refusals(outcome)) and not outcome.interrupted:
+        raise ValueError(f"no solver can do this: {refusals[0]}")
+    if not quiet:
+        closing_screen(console, outcome, plan)
+    if outcome.runs:
+        _files(folder, outcome, options, console, quiet)
+    if svg is not None:
+        save_picture(svg, None if view is None else view.last_frame(), outcome, plan)
+    if outcome.interrupted:
+        number = len(outcome.runs)
+        kept_words = (
+            f"{number} finished run{'s are' if number > 1 else ' is'} kept" if number else "no run was finished"
+        )
+        typer.echo(f"dualgap: interrupted; {kept_words}", err=True)
+        raise typer.Exit(130)
+
+
+def _resumed_folder(out: Path | None) -> Path:
+    """Where a race goes on; a named folder that does not exist yet is a race that was ended before it began."""
+    from dualgap.workbench import store
+
+    if out is not None and out.exists() and not out.is_dir():
+        raise ValueError(f"{str(out)!r} is a file; choose a folder for the results")
+    return store.newest_folder(Path()) if out is None else out
+
+
+def _race_in(
+    folder: Path, plan: Plan, options: Mapping[str, Any], view: View | None, done: Sequence[FinishedRun]
+) -> RaceResult:
+    """Race with the settings written first, so that a killed race can be resumed without typing them again."""
+    from dualgap.workbench import config, runner, store
+
+    # What was not typed is written too, so that other defaults of a later version change nothing.
+    settled = {"epochs": plan.epochs, "seconds": plan.seconds, "data": plan.data, "solver": plan.solvers}
+    config.write(
+        folder / config.FILE,
+        {
+            name: value
+            for name, value in (dict(options) | settled | {"strength": plan.strengths}).items()
+            if name not in NOT_KEPT
+        },
+    )
+    results = folder / store.FILE
+    try:
+        return runner.race(plan, results, view, jobs=options["jobs"], threads=options["threads"], done=done)
+    finally:
+        if view is not None:
+            view.close()
+        if not results.exists():
+            # Nothing was finished, so nothing is left behind.
+            (folder / config.FILE).unlink(missing_ok=True)
+            if not any(folder.iterdir()):
+                folder.rmdir()
+
+
+def _files(folder: Path, outcome: RaceResult, options: Mapping[str, Any], console: Console, quiet: bool) -> None:
+    """The page, and what else was asked for, made of the results file; then the names of the files."""
+    from dualgap.workbench import store
+    from dualgap.workbench.plan import command_of
+    from dualgap.workbench.report import write_page
+
+    results = folder / store.FILE
+    if options["parquet"]:
+        # Made of the results alone, so a resumed race makes it anew.
+        store.write_parquet(folder / "results.parquet", outcome.runs, overwrite=True)
+    page = write_page([results], folder / PAGE, command=command_of(outcome.runs))
+    console.print(str(results) if quiet else f"Results: {results}", soft_wrap=True, markup=False)
+    if not quiet:
+        console.print(f"Page: {page}", soft_wrap=True, markup=False)
+    if options["open"]:
+        webbrowser.open(page.resolve().as_uri())
+
+
+def _refusals(outcome: RaceResult) -> list[str]:
+    return [sentence for heat in outcome.heats for sentence in heat.refusals.values()]
+
+
+def _view(console: Console, plan: Plan, jobs: int) -> View:
+    from dualgap.cli.race_views import LiveView, PlainView
+
+    return LiveView(console, plan, jobs) if console.is_terminal else PlainView(console, plan, jobs)

@@ -8,10 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dualgap.files import destination
-
-PAGE = "report.html"
-MOST_PAGES = 1000
+from dualgap.data.files import first_unused, unused
 
 HELP = (
     "Make one HTML page of results files: who won, how sure that is, and every curve.\n\n"
@@ -42,27 +39,10 @@ def report(
     from dualgap.workbench.report import write_page
 
     paths = [path / store.FILE if path.is_dir() else path for path in files]
-    page = _new_page(paths[0].parent) if out is None else _checked(out)
+    folder = paths[0].parent if out is None else out
+    page = first_unused(folder, "report", "html") if out is None or out.is_dir() else unused(out)
     write_page(paths, page)
     quiet = context.obj == "quiet"
     typer.echo(str(page) if quiet else f"Page: {page}")
     if show:
         webbrowser.open(page.resolve().as_uri())
-
-
-def _new_page(folder: Path) -> Path:
-    """The first of report.html, report-002.html, … that does not exist yet."""
-    stem, suffix = PAGE.split(".")
-    names = [PAGE, *(f"{stem}-{number:03d}.{suffix}" for number in range(2, MOST_PAGES))]
-    for name in names:
-        if not (folder / name).exists():
-            return folder / name
-    raise ValueError(f"{str(folder)!r} already holds {len(names)} pages; clean up or choose a name with -o")
-
-
-def _checked(output: Path) -> Path:
-    if output.is_dir():
-        return _new_page(output)
-    if destination(output).exists():
-        raise ValueError(f"{str(output)!r} exists already, and nothing is overwritten; choose another name")
-    return output

@@ -1,1 +1,1 @@
-"""Rows and what belongs to them: matrices, labels and sample weights as numbers that everything above can trust."""
+"""Rows, labels and sample weights as numbers that everything above can trust, and files read and written with care."""

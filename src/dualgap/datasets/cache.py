@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from http.client import HTTPException
 from pathlib import Path
 
-from dualgap.datasets import downloads, places
+from dualgap.data.files import destination
+from dualgap.datasets import downloads, locations
 from dualgap.datasets.published import Published
-from dualgap.files import destination
 
 Tell = Callable[[int], object]
 LOOK_EVERY = 0.1  # seconds between two looks at how much has come
@@ -22,8 +22,8 @@ LOOK_EVERY = 0.1  # seconds between two looks at how much has come
 def fetch(row: Published, tell: Tell | None = None) -> list[Path]:
     """Download a set into the cache, in full or not at all; `tell` is called with the bytes that have come so far."""
     if not row.download:
-        raise ValueError(f"{row.name} cannot be downloaded; {places.what_to_do(row.name, row.files, False)}")
-    folder = places.cache()
+        raise ValueError(f"{row.name} cannot be downloaded; {locations.what_to_do(row.name, row.files, False)}")
+    folder = locations.cache()
     folder.mkdir(parents=True, exist_ok=True)
     # In the same folder, because only there a move is one step.
     with tempfile.TemporaryDirectory(prefix=".download-", dir=folder) as name:
@@ -47,7 +47,7 @@ def _failed(row: Published, error: Exception, temporary: Path) -> str:
         reason = f"the answer lacks {reason}"
     return (
         f"{row.name} could not be downloaded ({row.download}): {reason.rstrip('.')}; try again later, or "
-        f"{places.what_to_do(row.name, row.files, False)}"
+        f"{locations.what_to_do(row.name, row.files, False)}"
     )
 
 

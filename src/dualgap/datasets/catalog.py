@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from dualgap import spec
-from dualgap.datasets import places
+from dualgap.datasets import locations
 from dualgap.datasets.dataset import Dataset, against_rest
 from dualgap.datasets.embedded import BreastCancer, Digits
 from dualgap.datasets.published import STORED, Stored
@@ -65,7 +65,7 @@ def load(
 
 def fetch_missing(source: Source, tell: Callable[[int], object] | None = None) -> bool:
     """Download what a published set needs and is not here; whether anything was."""
-    if not isinstance(source, Stored) or places.find(source.row.files) is not None:
+    if not isinstance(source, Stored) or locations.find(source.row.files) is not None:
         return False
     from dualgap.datasets import cache
 
@@ -77,7 +77,7 @@ def place_of(source: Source) -> str:
     """Where a data set of the table is: built in, in a folder of DUALGAP_DATA or the cache, or to be downloaded, or no."""
     if not isinstance(source, Stored):
         return "built in"
-    found = places.find(source.row.files)
+    found = locations.find(source.row.files)
     away = "download" if source.row.download else "no"
     return away if found is None else found[0]
 

@@ -91,17 +91,17 @@ def arrhythmia(paths: Sequence[Path]) -> Dataset:
 
 
 def blood_cells(paths: Sequence[Path]) -> Dataset:
-    """Every picture cropped around its nucleus, as cells.py does it."""
-    from dualgap.datasets import cells
+    """Every picture cropped around its nucleus, as blood_cells.py does it."""
+    from dualgap.datasets import blood_cells
 
-    return cells.blood_cells(paths[0]).dataset
+    return blood_cells.blood_cells(paths[0]).dataset
 
 
 def plain_blood_cells(paths: Sequence[Path]) -> Dataset:
     """The same with plain crops."""
-    from dualgap.datasets import cells
+    from dualgap.datasets import blood_cells
 
-    return cells.blood_cells(paths[0], plain=True).dataset
+    return blood_cells.blood_cells(paths[0], plain=True).dataset
 
 
 def relapse(paths: Sequence[Path]) -> Dataset:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dualgap.datasets import places
+from dualgap.datasets import locations
 from dualgap.datasets.dataset import Dataset
 from dualgap.datasets.readers import refusing_damage
 
@@ -94,10 +94,10 @@ class Stored:
     def paths(self) -> list[Path]:
         """The first copy of the files there is; where there is none, a refusal that says what to put where."""
         row: Published = self.row
-        found = places.find(row.files)
+        found = locations.find(row.files)
         if found is None:
             raise FileNotFoundError(
-                f"{row.name} is not here; {places.what_to_do(row.name, row.files, bool(row.download))}"
+                f"{row.name} is not here; {locations.what_to_do(row.name, row.files, bool(row.download))}"
             )
         return found[1]
 

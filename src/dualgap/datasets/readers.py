@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from dualgap.data.files import source
+from dualgap.data.npy import read_array
 from dualgap.datasets.dataset import Dataset
 from dualgap.datasets.svmlight import read_svmlight, refuse_too_wide
 from dualgap.datasets.tables import read_table
 from dualgap.datasets.text import COMPRESSED, TooMuchText, decompressed, opened
-from dualgap.files import source
-from dualgap.npy import read_array
 
 SVMLIGHT = (".svm", ".libsvm", ".svmlight")
 TABLES = (".csv", ".tsv")
@@ -119,7 +119,7 @@ def _read_table(path: Path, kind: str, target: str | int | None) -> Dataset:
 
 def _read_pictures(path: Path) -> Dataset:
     """Grey pictures in a folder for each label; those that cannot be used are named in the log."""
-    from dualgap.datasets.albums import read_album
+    from dualgap.datasets.picture_folders import read_album
 
     album = read_album(path)
     height, width = album.shape

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-from dualgap.files import source
+from dualgap.data.files import source
 from dualgap.memory import available_bytes
 
 COMPRESSED = (".gz", ".bz2")

@@ -32,7 +32,7 @@ from dualgap.estimators.partial_fit import supports_partial_fit
 from dualgap.examiner import Examiner
 from dualgap.linalg.parallel import parallel_map, use_threads
 from dualgap.losses import Loss
-from dualgap.models.saving import FitFacts, SavesModels
+from dualgap.models.from_estimator import FitFacts, SavesModels
 from dualgap.problem import Problem
 from dualgap.result import Result, Status
 from dualgap.run import solve

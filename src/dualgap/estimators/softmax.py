@@ -13,7 +13,7 @@ from dualgap.estimators.convergence import report_convergence
 from dualgap.estimators.deduplication import Deduplicated
 from dualgap.estimators.parameters import seed_of, solver_name
 from dualgap.linalg.parallel import use_threads
-from dualgap.models.saving import FitFacts
+from dualgap.models.from_estimator import FitFacts
 
 if TYPE_CHECKING:
     from dualgap.estimators.logistic import LogisticRegression

@@ -1,8 +1,8 @@
-"""Fitting a model record to rows and targets: one problem, the softmax one, or one for each class against the rest."""
+"""Fitting a model: the training part of a data set, and one problem, the softmax one, or one for each class against the rest."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,14 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from dualgap.data.rows import Rows
 from dualgap.data.validation import as_rows
+from dualgap.datasets import Dataset, for_task, load, split
+from dualgap.datasets.dataset import MANY_LABELS
 from dualgap.losses import Loss
 from dualgap.models.digests import digest
-from dualgap.models.record import ONE_VS_REST, Model
+from dualgap.models.model import ONE_VS_REST, Model
 from dualgap.multinomial.problem import MultinomialProblem
 from dualgap.multinomial.run import solve_multinomial
 from dualgap.problem import Problem
 from dualgap.result import Result, Status
 from dualgap.run import solve
+
+# What decides which rows and targets the model is fitted to; certify reads the data by the same.
+READING = ("target", "positive", "test_size", "seed")
 
 
 def fit(
@@ -87,3 +92,23 @@ def _one_against_rest(
         duals=np.column_stack([result.duals for result in results]) if duals else None,
         data=digest(rows, labels),
     )
+
+
+def training_part(text: str, reading: Mapping[str, Any], task: str) -> Dataset:
+    """The data set that `text` names, its training part as X and y, and its test part if there is one.
+
+    `reading` has the options of READING; a model records them, so that the same rows are found again.
+    """
+    dataset = load(text, reading.get("target"), reading.get("positive") or ())
+    if task == "regression" or _is_no_label(dataset.y):
+        dataset = for_task(dataset, task)
+    test_size = reading.get("test_size") or 0.0
+    # Columns are taken as they are, so that the model predicts from the file's own numbers.
+    return split(dataset, test_size, reading.get("seed") or 0, standardize=False, stratify=task == "classification")
+
+
+def _is_no_label(y: np.ndarray[Any, Any]) -> bool:
+    """Whether a target is a measurement, or all the same: `for_task` says so in its own words."""
+    values = np.unique(y)
+    measured = y.dtype.kind == "f" and not np.array_equal(values, np.round(values))
+    return len(values) < 2 or len(values) > MANY_LABELS or (measured and len(values) > 2)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dualgap.datasets.images import SIDE, Steps, opencv
+from dualgap.datasets.blood_cells import SIDE, Steps
+from dualgap.datasets.images import opencv
 from dualgap.workbench.figures import GRID
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from dualgap.datasets import DATASETS, Dataset, for_task, load, places, split
-from dualgap.datasets.cells import blood_cells
+from dualgap.datasets import DATASETS, Dataset, for_task, load, locations, split
+from dualgap.datasets.blood_cells import blood_cells
 
 ARCHIVE = ("blood_cells_lymphocyte_neutrophil.zip",)
 
@@ -154,9 +154,9 @@ class Cells(Derived):
 
 def archive() -> Path:
     """Where the pictures are."""
-    found = places.find(ARCHIVE)
+    found = locations.find(ARCHIVE)
     if found is None:
-        raise FileNotFoundError(f"the blood cells are not here; {places.what_to_do('blood_cells', ARCHIVE, False)}")
+        raise FileNotFoundError(f"the blood cells are not here; {locations.what_to_do('blood_cells', ARCHIVE, False)}")
     return found[1][0]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dualgap.files import parsed_json, source, write_text
+from dualgap.data.files import parsed_json, source, write_text
 from dualgap.replication.frames import OPTIMUM, Frame, Trial
 from dualgap.replication.table import solver_names
 from dualgap.trace import FIELDS as RECORDED

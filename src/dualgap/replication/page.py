@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from dualgap.files import write_text
+from dualgap.data.files import write_text
 from dualgap.workbench.report.rendering import STYLES, render
 
 SCRIPTS = ("words.js", "theme.js", "swatches.js", "traces.js", "charts.js", "replication.js")

@@ -6,8 +6,8 @@ import zipfile
 
 import numpy as np
 
-from dualgap.datasets.cells import KINDS
-from dualgap.datasets.images import SIDE, Steps, decode, steps
+from dualgap.datasets.blood_cells import KINDS, SIDE, Steps, steps
+from dualgap.datasets.images import decode
 from dualgap.replication.cropping import PANELS, as_png
 from dualgap.replication.data import archive
 from dualgap.replication.data import pictures as cells

@@ -14,7 +14,7 @@ from dualgap.workbench import store
 from dualgap.workbench.plan import Plan
 from dualgap.workbench.runner import race
 from dualgap.workbench.store import FinishedRun
-from dualgap.workbench.watching import Watcher
+from dualgap.workbench.watcher import Watcher
 
 
 class Observer(Watcher):

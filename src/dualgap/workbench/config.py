@@ -1,4 +1,4 @@
-"""Races as TOML files: the options of the command line by their names, read with care and written so that they are read again."""
+"""The options of a race by their names: made into a plan, read from TOML with care, and written so that they are read again."""
 
 from __future__ import annotations
 
@@ -7,11 +7,24 @@ import json
 import re
 import reprlib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from dualgap.files import source, write_text
+from dualgap import spec
+from dualgap.data.files import source, write_text
+from dualgap.datasets import title
+from dualgap.losses import LOSSES
+from dualgap.solvers import SOLVERS
+from dualgap.workbench.plan import (
+    DEFAULT_DATA,
+    DEFAULT_EPOCHS,
+    DEFAULT_SECONDS,
+    DEFAULT_SOLVERS,
+    DEFAULT_STRENGTH,
+    Plan,
+)
+from dualgap.workbench.rivals import installed
 
 FILE = "race.toml"
 LARGEST = 1 << 20  # bytes; a file of options has some hundred
@@ -118,3 +131,32 @@ def _converted(kind: str, value: Any) -> Any:
 def _toml(value: Any) -> str:
     """JSON's texts, numbers, lists, true and false are TOML's too."""
     return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
+
+
+def plan_of(options: Mapping[str, Any]) -> Plan:
+    """The plan that options mean, on the command line and in Python; None stands for the default."""
+    epochs, seconds = options["epochs"], options["seconds"]
+    if epochs is None and seconds is None:
+        epochs, seconds = DEFAULT_EPOCHS, DEFAULT_SECONDS
+    return Plan(
+        data=tuple(map(title, _given(options["data"], [DEFAULT_DATA]))),
+        loss=spec.text_of(spec.build(options["loss"], LOSSES, "loss")),
+        strengths=tuple(_given(options["strength"], [DEFAULT_STRENGTH])),
+        solvers=_solver_texts(_given(options["solver"], DEFAULT_SOLVERS)),
+        epochs=epochs,
+        seconds=seconds,
+        **{
+            name: options[name]
+            for name in ("tol", "test_size", "repeats", "seed", "intercept", "standardize", "target")
+        },
+        positive=tuple(options["positive"] or ()),
+        rivals=tuple(installed()) if options["rivals"] else (),
+    )
+
+
+def _given(value: Any, default: Any) -> Any:
+    return default if value is None else value
+
+
+def _solver_texts(solvers: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(spec.text_of(spec.build(solver, SOLVERS, "solver")) for solver in solvers)

@@ -12,6 +12,7 @@ from typing import Any
 
 # The end of a run where none is given: small data gets all its epochs, large data does not take all day.
 DEFAULT_EPOCHS, DEFAULT_SECONDS = 500.0, 10.0
+DEFAULT_DATA, DEFAULT_STRENGTH = "breast_cancer", "0.01"
 
 # The algorithms of a race without arguments, in the order of the table. ASDCA's own step is very careful on rows longer
 # than 1; sixteen times as much is still safe.
@@ -83,9 +84,9 @@ class Heat:
 class Plan:
     """What to race: data sets × strengths × (solvers and rivals) × repeats. Texts are specs in their shortest spelling."""
 
-    data: tuple[str, ...] = ("breast_cancer",)
+    data: tuple[str, ...] = (DEFAULT_DATA,)
     loss: str = "hinge"
-    strengths: tuple[str, ...] = ("0.01",)
+    strengths: tuple[str, ...] = (DEFAULT_STRENGTH,)
     solvers: tuple[str, ...] = DEFAULT_SOLVERS
     epochs: float | None = 500.0
     seconds: float | None = None

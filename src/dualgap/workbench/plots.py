@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dualgap.files import destination, written_whole
+from dualgap.data.files import unused, written_whole
 from dualgap.workbench.figures import BAND_OPACITY, GRID, INK, Picture, visible
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ def plot(shown: Picture, path: str | Path | None = None, width: float = WIDTH, h
     file = None if path is None else Path(path)
     if file is not None and not file.suffix:
         file = file.with_suffix(".pdf")
-    if file is not None and destination(file).exists():
-        raise ValueError(f"{str(file)!r} exists already, and nothing is overwritten; choose another name")
+    if file is not None:
+        unused(file)
     with matplotlib.rc_context(STYLE):
         drawn = _drawn(shown, width, height)
         if file is not None:

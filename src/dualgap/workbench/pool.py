@@ -16,7 +16,7 @@ from dualgap.trace import Clock, Record
 from dualgap.workbench.contest import Contest
 from dualgap.workbench.plan import Run
 from dualgap.workbench.store import FinishedRun
-from dualgap.workbench.watching import Watcher
+from dualgap.workbench.watcher import Watcher
 
 # A run of thousands of records need not tell them all; the eye is slower than this.
 TELL_SECONDS = 0.05

@@ -13,18 +13,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dualgap import spec
-from dualgap.datasets import title
-from dualgap.files import destination
-from dualgap.losses import LOSSES
-from dualgap.solvers import SOLVERS
+from dualgap.data.files import destination, unused
 from dualgap.trace import Record
-from dualgap.workbench import arrays, extras, figures, plots, runner, store, summary
-from dualgap.workbench.checking import is_number
+from dualgap.workbench import arrays, config, extras, figures, plots, runner, store, summary
 from dualgap.workbench.leaderboard import Leaderboard, leaderboard
-from dualgap.workbench.plan import DEFAULT_EPOCHS, DEFAULT_SECONDS, DEFAULT_SOLVERS, Plan, Run
-from dualgap.workbench.rivals import installed
-from dualgap.workbench.watching import Watcher
+from dualgap.workbench.plan import Plan, Run
+from dualgap.workbench.results_schema import is_number
+from dualgap.workbench.watcher import Watcher
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go  # type: ignore[import-untyped]
@@ -80,25 +75,25 @@ def race(
         raise ValueError(
             f"arrays are in the memory of this process, and {jobs} others cannot see them; leave jobs at 1"
         )
-    if epochs is None and seconds is None:
-        epochs, seconds = DEFAULT_EPOCHS, DEFAULT_SECONDS
     with arrays.held(data, y, name) if in_memory else nullcontext() as held:
-        plan = Plan(
-            data=(held,) if held is not None else tuple(dict.fromkeys(title(str(text)) for text in _several(data))),
-            loss=spec.text_of(spec.build(loss, LOSSES, "loss")),
-            strengths=tuple(dict.fromkeys(map(_strength, _several(strengths)))),
-            solvers=_solvers(DEFAULT_SOLVERS if solvers is None else _several(solvers)),
-            epochs=epochs,
-            seconds=seconds,
-            tol=tol,
-            test_size=test_size,
-            repeats=repeats,
-            seed=seed,
-            intercept=intercept,
-            standardize=standardize,
-            target=target,
-            positive=tuple(map(str, _several(positive))),
-            rivals=tuple(installed()) if rivals else (),
+        plan = config.plan_of(
+            {
+                "data": [held] if held is not None else [str(text) for text in _several(data)],
+                "loss": loss,
+                "strength": [_strength(strength) for strength in _several(strengths)],
+                "solver": None if solvers is None else tuple(_several(solvers)),
+                "epochs": epochs,
+                "seconds": seconds,
+                "tol": tol,
+                "test_size": test_size,
+                "repeats": repeats,
+                "seed": seed,
+                "intercept": intercept,
+                "standardize": standardize,
+                "target": target,
+                "positive": [str(label) for label in _several(positive)],
+                "rivals": rivals,
+            }
         )
         with _bar(plan) if progress else nullcontext() as watcher:
             outcome = runner.race(plan, watcher=watcher, jobs=jobs, threads=threads)
@@ -194,8 +189,8 @@ class Race:
         """Write the runs to a new results file, whole or not at all; a name without .jsonl is a folder for it."""
         path = Path(path)
         file = path if path.suffix == ".jsonl" else path / store.FILE
-        if file.exists():
-            raise ValueError(f"{str(file)!r} exists already, and nothing is overwritten; choose another name")
+        if file.parent.is_dir():
+            unused(file)
         if not self.runs:
             raise ValueError("no run was finished, so there is nothing to save")
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -217,8 +212,7 @@ class Race:
         """Write the report: one HTML page that opens offline."""
         from dualgap.workbench.report import write_page
 
-        if destination(Path(path)).exists():
-            raise ValueError(f"{str(path)!r} exists already, and nothing is overwritten; choose another name")
+        unused(Path(path))
         with tempfile.TemporaryDirectory() as folder:
             return write_page([self.save(folder)], Path(path), arrays.command_of(self.runs))
 
@@ -276,10 +270,6 @@ def _are_texts(data: Any) -> bool:
 def _several(given: Any) -> Iterable[Any]:
     """One thing or many as many."""
     return [given] if isinstance(given, (str, Path)) or not isinstance(given, Iterable) else given
-
-
-def _solvers(given: Iterable[Any]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(spec.text_of(spec.build(solver, SOLVERS, "solver")) for solver in given))
 
 
 def _strength(given: Any) -> str:

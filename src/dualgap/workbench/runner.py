@@ -14,7 +14,7 @@ from dualgap.workbench import store
 from dualgap.workbench.contest import Contest, prepared_data
 from dualgap.workbench.plan import Heat, Plan, Run
 from dualgap.workbench.pool import Pool
-from dualgap.workbench.watching import Watcher
+from dualgap.workbench.watcher import Watcher
 
 __all__ = ["HeatResult", "RaceResult", "Watcher", "prepared_data", "race"]
 

@@ -11,9 +11,9 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import IO, Any
 
-from dualgap.files import destination, parsed_json, written_whole
-from dualgap.workbench.checking import strange_field
-from dualgap.workbench.unpacking import content_of
+from dualgap.data.files import destination, parsed_json, unused, written_whole
+from dualgap.workbench.decompression import content_of
+from dualgap.workbench.results_schema import strange_field
 
 FORMAT = 1
 FILE = "results.jsonl"
@@ -211,7 +211,7 @@ def write_parquet(path: Path, runs: Iterable[FinishedRun], overwrite: bool = Fal
     check_parquet()
     import pandas
 
-    if destination(path).exists() and not overwrite:
-        raise ValueError(f"{str(path)!r} exists already, and nothing is overwritten")
+    if not overwrite:
+        unused(path)
     with written_whole(path) as file:
         pandas.DataFrame(list(rows_of(runs))).to_parquet(file)

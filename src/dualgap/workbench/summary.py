@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dualgap.workbench.checking import is_number
+from dualgap.workbench.results_schema import is_number
 from dualgap.workbench.store import FinishedRun
 
 GAPS = (1e-2, 1e-3, 1e-6)

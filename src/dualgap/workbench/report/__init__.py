@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from dualgap.files import write_text
+from dualgap.data.files import write_text
 from dualgap.workbench.report.content import content
 from dualgap.workbench.report.reading import read_all
 from dualgap.workbench.report.rendering import render

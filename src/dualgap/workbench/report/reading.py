@@ -7,10 +7,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from dualgap.files import parsed_json
-from dualgap.workbench.checking import is_number
+from dualgap.data.files import parsed_json
+from dualgap.workbench.decompression import content_of
+from dualgap.workbench.results_schema import is_number
 from dualgap.workbench.store import FORMAT, FinishedRun
-from dualgap.workbench.unpacking import content_of
 
 FIELDS = {field.name for field in fields(FinishedRun)}
 # A run that lacks one of the first is not a run; a run that lacks one of the others still says something.

@@ -156,17 +156,17 @@ class Model:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to one file, which `dualgap.load` reads; an older file of that name is replaced."""
-        from dualgap.models.files import save
+        from dualgap.models.writing import save
 
         save(self, path)
 
     def certify(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, max_seconds: float | None = None
     ) -> Any:
-        """Whether what the model claims is true of the data it was fitted to; see `dualgap.models.recheck`."""
-        from dualgap.models.rechecking import recheck
+        """Whether what the model claims is true of the data it was fitted to; see `dualgap.models.verifying.verify`."""
+        from dualgap.models.verifying import verify
 
-        return recheck(self, X, y, sample_weight, max_seconds)
+        return verify(self, X, y, sample_weight, max_seconds)
 
     def __repr__(self) -> str:
         many = "" if self.weights.ndim == 1 else f" × {self.weights.shape[1]} classes"

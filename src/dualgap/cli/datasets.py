@@ -12,8 +12,7 @@ from rich.padding import Padding
 from rich.status import Status
 from rich.text import Text
 
-from dualgap.cli.lists import options_of, print_list
-from dualgap.cli.screen import make_console
+from dualgap.cli.console import make_console, options_of, print_list
 
 # Typer keeps the line ends of a paragraph, so a paragraph is one line.
 HELP = (
@@ -94,7 +93,7 @@ def _show(names: Sequence[str]) -> None:
 
 def _lines_below(console: Console, rows: Sequence[Sequence[str]]) -> None:
     """Facts in columns, and below them what it is: a screen is too narrow for one line."""
-    from dualgap.datasets import places
+    from dualgap.datasets import locations
 
     widths = [max(map(len, column)) for column in zip(HEADINGS, *rows, strict=True)]
 
@@ -108,5 +107,5 @@ def _lines_below(console: Console, rows: Sequence[Sequence[str]]) -> None:
         console.print(Text(GAP).join([Text(name, style="bold"), Text(size), Text(here, style=style), Text(origin)]))
         for words in filter(None, row[4:]):
             console.print(Padding(Text(words, style="dim"), (0, 0, 0, len(GAP))))
-    folders = ", ".join(map(str, places.folders())) or "none is named"
-    console.print(Text(f"\nfolder: DUALGAP_DATA, {folders}\ncache: {places.cache()}", style="dim"))
+    folders = ", ".join(map(str, locations.folders())) or "none is named"
+    console.print(Text(f"\nfolder: DUALGAP_DATA, {folders}\ncache: {locations.cache()}", style="dim"))

@@ -7,20 +7,20 @@ import threading
 from dataclasses import dataclass
 from typing import Any
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
-from dualgap.cli.pace import Pace
-from dualgap.cli.screen import count, duration, reading, score, small
-from dualgap.cli.standings import ENDINGS, heading
+from dualgap.cli.console import count, duration, reading, score, small
+from dualgap.cli.race_pace import Pace
+from dualgap.cli.race_table import ENDINGS, heading
 from dualgap.trace import Record
 from dualgap.workbench.plan import Heat, Plan, Run
 from dualgap.workbench.store import FinishedRun
-from dualgap.workbench.watching import Watcher
+from dualgap.workbench.watcher import Watcher
 
 # Reading kernels from the cache takes milliseconds; only a wait longer than this is compilation, and worth a word.
 PATIENCE = 0.6
@@ -78,6 +78,10 @@ class View(Watcher):
     def close(self) -> None:
         """The race is over."""
         self.ready()
+
+    def last_frame(self) -> RenderableType | None:
+        """What a picture of the race begins with; None where nothing moved."""
+        return None
 
 
 class PlainView(View):
@@ -243,6 +247,10 @@ class LiveView(View):
         if self.live is not None:
             self.live.stop()
             self.live = None
+
+    def last_frame(self) -> RenderableType:
+        """The live table as it stood at the end."""
+        return self.frame()
 
     def frame(self) -> Group:
         """The table as it is now."""

@@ -6,7 +6,7 @@ import zlib
 from pathlib import Path
 from typing import NamedTuple
 
-from dualgap.files import source
+from dualgap.data.files import source
 from dualgap.memory import available_bytes, refuse_beyond_memory
 
 # A number of JSON, some four bytes with its comma, becomes a float of 24 bytes and a place in a list.

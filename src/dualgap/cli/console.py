@@ -1,11 +1,16 @@
-"""The screen: the consoles every command prints to, and numbers as a person reads them."""
+"""The consoles that every command prints to, tables and lists on them, and numbers as a person reads them."""
 
 from __future__ import annotations
 
+import inspect
 import sys
+from collections.abc import Sequence
+from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console, RenderableType
 from rich.status import Status
+from rich.table import Table
 from rich.text import Text
 
 # Tables of names and options are never cut in a pipe; a race's own table is narrower than this anyway.
@@ -34,6 +39,38 @@ def show(console: Console, table: RenderableType) -> None:
         console.print(table)
     for line in captured.get().splitlines():
         console.print(line.rstrip(), markup=False, soft_wrap=True)
+
+
+def print_list(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """In a pipe one line per entry; on a screen, which is narrower, the name and beside it the rest line by line."""
+    console = make_console()
+    table = Table(box=None if console.is_terminal else SIMPLE_HEAD, padding=(0, 2, 0, 0), show_edge=False)
+    if console.is_terminal:
+        table.show_header = False
+        for name, *cells in rows:
+            options = cells.pop()
+            about = Text(" · ".join(cells))
+            about.append(f"\n{options}\n" if options else "\n", style="dim")
+            table.add_row(Text(name, style="bold"), about)
+    else:
+        # A line of a pipe has no end, and a name that is cut cannot be searched for.
+        console.width = sum(max(map(len, column)) + 4 for column in zip(headings, *rows, strict=True))
+        for heading in headings:
+            table.add_column(heading, overflow="fold")
+        for row in rows:
+            table.add_row(*(Text(cell) for cell in row))
+    show(console, table)
+
+
+def options_of(cls: Any) -> str:
+    """`name=default` for each option, in the order they may be written in a spec."""
+    parameters = inspect.signature(cls).parameters.values()
+    return ", ".join(f"{parameter.name}={_written(parameter.default)}" for parameter in parameters)
+
+
+def _written(value: Any) -> str:
+    """A default as it is typed on the command line."""
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
 def forgive_encoding() -> None:

@@ -13,7 +13,7 @@ from dualgap.models.digests import DataDigest, digest
 from dualgap.spec import full_text
 
 if TYPE_CHECKING:
-    from dualgap.models.record import Model
+    from dualgap.models.model import Model
 
 
 class FitFacts(NamedTuple):
@@ -65,14 +65,14 @@ class SavesModels:
         duals : bool, default=False
             Whether to keep the duals too, one number a row for each problem, as evidence for the certificate.
         """
-        from dualgap.models.files import save
+        from dualgap.models.writing import save
 
         save(model_of(self, duals), path)
 
 
 def model_of(estimator: Any, duals: bool = False) -> Model:
     """The record of a fitted estimator. Attributes have a row or an entry for each problem, as in scikit-learn."""
-    from dualgap.models.record import BINARY, MULTINOMIAL, ONE_VS_REST, REGRESSION, Model
+    from dualgap.models.model import BINARY, MULTINOMIAL, ONE_VS_REST, REGRESSION, Model
 
     facts: FitFacts | None = getattr(estimator, "_facts", None)
     if facts is None:

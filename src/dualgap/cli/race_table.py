@@ -1,21 +1,28 @@
-"""Standings: the closing table of a heat, and the sentence that names the winner and how sure that is."""
+"""The closing table of a heat, the sentences around it, and the end of a race on the screen and as a picture."""
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.box import SIMPLE_HEAD
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dualgap.cli.screen import count, duration, score, small
+from dualgap.cli.console import count, duration, score, show, small
+from dualgap.data.files import write_text
 from dualgap.workbench import summary
 from dualgap.workbench.plan import Heat, Plan
-from dualgap.workbench.runner import HeatResult
-from dualgap.workbench.summary import Standing, bounds, standings
+from dualgap.workbench.runner import HeatResult, RaceResult
+from dualgap.workbench.summary import Standing, bounds, standings, verdict
 
-__all__ = ["ENDINGS", "Standing", "bounds", "heading", "standings", "table", "verdict"]
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 COLORS = {"CERTIFIED": "green", "BROKEN": "bold red"}
 OTHER_COLOR = "yellow"
@@ -81,6 +88,27 @@ def _color(standing: Standing) -> str:
     return COLORS.get(others[-1], OTHER_COLOR)
 
 
-def verdict(result: HeatResult, tol: float) -> str:
-    """One sentence: who won, by how much, and how sure that is."""
-    return summary.verdict(result.runs, tol)
+def closing_screen(console: Console, outcome: RaceResult, plan: Plan) -> None:
+    """Per heat: what was raced, the table, the refusals, the winner, and what is proven."""
+    for heat in outcome.heats:
+        if len(outcome.heats) > 1:
+            console.print(heading(heat.heat, heat.data, heat.strength, plan))
+        console.print()
+        show(console, table(heat))
+        console.print()
+        # Lines in a pipe have told the refusals already.
+        for solver, sentence in heat.refusals.items() if console.is_terminal else ():
+            console.print(Text(f"{solver}: refused: {sentence}", style="red"))
+        console.print(Text(verdict(heat.runs, plan.tol), style="bold"))
+        console.print(Text(bounds(heat.runs)))
+
+
+def save_picture(path: Path, last_frame: RenderableType | None, outcome: RaceResult, plan: Plan) -> None:
+    """The last frame of the live view, where there was one, and the closing screen, as an SVG picture."""
+    paper = Console(record=True, file=io.StringIO(), width=80, force_terminal=True, highlight=False)
+    if last_frame is not None:
+        paper.print(last_frame)
+    closing_screen(paper, outcome, plan)
+    # Rich's picture would fetch its font from a network; the fonts of the reader's own system serve as well.
+    offline = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
+    write_text(path, paper.export_svg(title="dualgap race", code_format=offline))

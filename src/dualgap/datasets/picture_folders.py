@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dualgap.data.files import source
 from dualgap.datasets.dataset import Dataset
 from dualgap.datasets.images import Picture, decode, grey
-from dualgap.files import source
 from dualgap.linalg.parallel import parallel_map, use_threads
 from dualgap.memory import refuse_beyond_memory
 

@@ -12,7 +12,7 @@ from dualgap.certificate import Certificate, certify
 from dualgap.data.rows import Rows
 from dualgap.data.validation import as_rows
 from dualgap.models.digests import digest
-from dualgap.models.parsing import EstimatedCertificate
+from dualgap.models.fields import EstimatedCertificate
 from dualgap.multinomial.certificate import certify as certify_softmax
 from dualgap.multinomial.problem import MultinomialProblem
 from dualgap.multinomial.run import solve_multinomial
@@ -21,7 +21,7 @@ from dualgap.result import Status
 from dualgap.run import solve
 
 if TYPE_CHECKING:
-    from dualgap.models.record import Model
+    from dualgap.models.model import Model
 
 Vector = NDArray[np.float64]
 
@@ -68,7 +68,7 @@ class _Claim(NamedTuple):
     tol: float | None
 
 
-def recheck(
+def verify(
     model: Model, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, max_seconds: float | None = None
 ) -> Verdict:
     """Recompute what the model claims, at its weights and intercept, on the data it was fitted to.
@@ -92,7 +92,7 @@ def recheck(
         return Verdict((*differences, strange), tuple(notes), ())
     certificates, undecided = [], []
     for claim in _claims(model, rows, y, sample_weight):
-        found = _recheck_one(claim, not differences, max_seconds or SECONDS)
+        found = _verify_one(claim, not differences, max_seconds or SECONDS)
         certificates.append(found.certificate)
         differences += [claim.name + fault for fault in found.faults]
         notes += [claim.name + note for note in found.notes]
@@ -162,7 +162,7 @@ def _softmax_claim(model: Model, rows: Rows, y: ArrayLike, sample_weight: ArrayL
     )
 
 
-def _recheck_one(claim: _Claim, may_hold: bool, seconds: float) -> _Found:
+def _verify_one(claim: _Claim, may_hold: bool, seconds: float) -> _Found:
     """The certificate of one problem as it is, and what of the claim differs from it."""
     problem, said, duals = claim.problem, claim.certificate, claim.duals
     faults: list[str] = []

@@ -1,7 +1,6 @@
-"""Model files: a record as one zip of JSON and plain arrays, written whole or not at all, and read with suspicion.
+"""Reading a model file: members of known names, each field of the type it should be; anything else is refused in one sentence.
 
-Members are stored uncompressed, so that none can be larger than the file it is in, and only members of known names are
-read. Nothing is unpickled and nothing is unpacked to disk.
+Nothing is unpickled and nothing is unpacked to disk. The fields are taken out of JSON by `fields.py`.
 """
 
 from __future__ import annotations
@@ -19,28 +18,14 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dualgap.files import source, written_whole
-from dualgap.models.parsing import Part, fields_of
-from dualgap.models.record import Model
-from dualgap.npy import read_header
+from dualgap.data.files import source
+from dualgap.data.npy import read_header
+from dualgap.models.fields import Part, fields_of
+from dualgap.models.model import Model
 
 FORMAT = 1
 RECORD = "model.json"
 ARRAYS = ("weights", "duals")
-# The oldest date a zip can hold, so that the same model gives the same bytes.
-NO_DATE = (1980, 1, 1, 0, 0, 0)
-
-
-def save(model: Model, path: str | PathLike[str]) -> None:
-    """Write a model to one file. It appears under its name only when all of it is on the disk."""
-    arrays = {name: getattr(model, name) for name in ARRAYS if getattr(model, name) is not None}
-    record = {"format": FORMAT, **_plain(model), "arrays": {name: list(a.shape) for name, a in arrays.items()}}
-    text = json.dumps(record, allow_nan=False, ensure_ascii=False, indent=1)
-    with written_whole(Path(path)) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(_member(RECORD), text.encode())
-        for name, array in arrays.items():
-            with archive.open(_member(f"{name}.npy"), "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, np.ascontiguousarray(array, dtype="<f8"), allow_pickle=False)
 
 
 def load(path: str | PathLike[str]) -> Model:
@@ -78,50 +63,6 @@ def _read(raw: IO[bytes]) -> Model:
 
 class NewerFormat(Exception):
     """The file is of a later format than this version reads."""
-
-
-def _plain(model: Model) -> dict[str, Any]:
-    """Everything but the arrays, as JSON knows it."""
-    classes = model.classes
-    return {
-        "kind": model.kind,
-        "loss": model.loss,
-        "strengths": [float(strength) for strength in model.strengths],
-        "free_intercept": bool(model.free_intercept),
-        "intercept": np.asarray(model.intercept, dtype=np.float64).tolist(),
-        "classes": None if classes is None else {"type": _type_of(classes), "values": classes.tolist()},
-        "feature_names": None if model.feature_names is None else list(model.feature_names),
-        "solver": model.solver,
-        "reason": model.reason,
-        "tol": model.tol,
-        "certificates": [
-            {name: _number(value) for name, value in vars(certificate).items()} | {"status": status.name}
-            for certificate, status in zip(model.certificates, model.statuses, strict=True)
-        ],
-        "data": None if model.data is None else vars(model.data),
-        "class_factors": model.class_factors,
-        "reading": model.reading,
-        "estimator": model.estimator,
-        "parameters": model.parameters,
-        "versions": model.versions,
-    }
-
-
-def _number(value: float) -> float | str:
-    """A number; JSON has no infinity, so a broken run's is written as its name."""
-    return float(value) if math.isfinite(value) else str(float(value))
-
-
-def _type_of(classes: NDArray[Any]) -> str:
-    if classes.dtype.kind not in "biufU":
-        raise ValueError(
-            f"a model file holds classes that are numbers or text, got {classes.dtype}; encode the labels first"
-        )
-    return classes.dtype.str
-
-
-def _member(name: str) -> zipfile.ZipInfo:
-    return zipfile.ZipInfo(name, NO_DATE)
 
 
 def _bytes(archive: zipfile.ZipFile, name: str, size: int) -> bytes:

@@ -21,6 +21,7 @@ KINDS: dict[str, Callable[[int], bool]] = {
     "a FIFO": stat.S_ISFIFO,
     "a socket": stat.S_ISSOCK,
 }
+MAX_NUMBERED = 999  # files of one stem in a folder; more are refused
 
 
 def source(path: Path) -> Path:
@@ -47,6 +48,24 @@ def destination(path: Path) -> Path:
         folder = end.parent if path.is_symlink() else path.parent
         raise ValueError(f"there is no folder {str(folder)!r} for {end.name}; make it first")
     return end
+
+
+def unused(path: Path, advice: str = ", and nothing is overwritten; choose another name") -> Path:
+    """The path itself, if no file has it yet and one can be written there; else a refusal in one sentence."""
+    if destination(path).exists():
+        raise ValueError(f"{str(path)!r} exists already{advice}")
+    return path
+
+
+def first_unused(folder: Path, stem: str, suffix: str) -> Path:
+    """The first of stem.suffix, stem-002.suffix, … in a folder that does not exist yet."""
+    for number in range(1, MAX_NUMBERED + 1):
+        path = folder / (f"{stem}.{suffix}" if number == 1 else f"{stem}-{number:03d}.{suffix}")
+        if not path.exists():
+            return path
+    raise ValueError(
+        f"{str(folder)!r} already holds {MAX_NUMBERED} files {stem}….{suffix}; clean up or choose a name with -o"
+    )
 
 
 def _mode(path: Path) -> int | None:

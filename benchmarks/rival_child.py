@@ -93,7 +93,7 @@ class Racer:
 
     def fit(self, tolerance: float) -> tuple[float, np.ndarray, bool]:
         """Seconds, weights, and whether it converged by its own account."""
-        return self._fit(self.table, tolerance, self.bench.X.shape[0], self.rival.most_iterations)
+        return self._fit(self.table, tolerance, self.bench.X.shape[0], self.rival.max_iterations)
 
     def arrived(self, tolerance: float, optimum: float, goal: float) -> tuple[float, bool, str]:
         """Seconds, and whether P is within the goal."""

@@ -286,7 +286,7 @@ def test_what_has_no_download_says_so(server: OpenML) -> None:
 
 
 def test_bytes_are_told_while_they_come(server: OpenML, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "LOOK_EVERY", 0.001)
+    monkeypatch.setattr(cache, "POLL_SECONDS", 0.001)
     told: list[int] = []
     with cache._watched(tmp_path, told.append):
         (tmp_path / "part").write_bytes(bytes(1000))

@@ -84,7 +84,7 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
 
 
-def test_the_race_without_arguments(tmp_path: Path) -> None:
+def test_race_without_arguments_races_eight_solvers_and_writes_a_page(tmp_path: Path) -> None:
     shown = run("race", folder=tmp_path)
     assert shown.returncode == 0, shown.stderr
     lines = shown.stdout.splitlines()
@@ -125,7 +125,7 @@ def test_no_color_is_obeyed(tmp_path: Path) -> None:
     assert not COLOR.search(drawn)
 
 
-def test_a_terminal_without_greek_is_forgiven(tmp_path: Path) -> None:
+def test_a_terminal_without_greek_letters_ends_no_race(tmp_path: Path) -> None:
     shown = run("losses", folder=tmp_path, PYTHONIOENCODING="ascii")
     assert shown.returncode == 0
     assert "hinge" in shown.stdout
@@ -275,7 +275,7 @@ def test_several_data_sets_and_strengths_have_a_table_each(capsys: pytest.Captur
     assert "strength 0.02083" in shown, "1/n of 48 training rows"
 
 
-def test_parquet_and_svg(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_parquet_and_svg_files_are_written_when_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     arguments = ["race", *QUICK, "-s", "sdca", "-s", "pegasos", "--parquet", "--svg", "race.svg", "-o", "here"]

@@ -42,13 +42,15 @@ def test_generated_data_is_refused_before_it_is_drawn(name: str, capsys: pytest.
     ("name", "piece"),
     [("a.csv.gz", b"1,2,0\n"), ("a.svm.gz", b"1 1:1\n"), ("a.gz", b"1 1:1\n"), ("a.csv.gz", b"1,")],
 )
-def test_text_that_unpacks_to_more_than_memory(name: str, piece: bytes, tmp_path: Path, little_memory: None) -> None:
+def test_text_that_unpacks_to_more_than_memory_is_refused(
+    name: str, piece: bytes, tmp_path: Path, little_memory: None
+) -> None:
     (tmp_path / name).write_bytes(gzip.compress(piece * 100_000) * 30)
     with pytest.raises(ValueError, match="more than the 625,000 numbers that memory has room for"):
         load(str(tmp_path / name))
 
 
-def test_a_line_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text, "LONGEST_LINE", 1 << 21)
     for name in ("a.csv.gz", "a.svm.gz", "a.gz"):
         (tmp_path / name).write_bytes(gzip.compress(b"\0" * (1 << 20)) * 4)
@@ -56,7 +58,7 @@ def test_a_line_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             load(str(tmp_path / name))
 
 
-def test_results_that_unpack_to_more_than_memory(tmp_path: Path, little_memory: None) -> None:
+def test_results_that_unpack_to_more_than_memory_are_refused(tmp_path: Path, little_memory: None) -> None:
     path = tmp_path / "results.jsonl.gz"
     path.write_bytes(gzip.compress(b" " * 1_000_000) * 3)
     for reader in (store.read, dg.Race.load):
@@ -68,7 +70,7 @@ def test_results_that_unpack_to_more_than_memory(tmp_path: Path, little_memory: 
         store.read(plain)
 
 
-def test_an_archive_that_unpacks_to_more_than_memory(tmp_path: Path, little_memory: None) -> None:
+def test_an_archive_that_unpacks_to_more_than_memory_is_refused(tmp_path: Path, little_memory: None) -> None:
     np.savez_compressed(tmp_path / "a.npz", X=np.zeros((10_000, 200)), y=np.arange(10_000) % 2)
     with pytest.raises(ValueError, match=r"X.npy needs 0.02 GB of memory"):
         load(str(tmp_path / "a.npz"))

@@ -77,7 +77,7 @@ def test_what_is_no_regular_file_is_neither_written_nor_read(kind: str, tmp_path
     ],
     ids=lambda words: " ".join(words[:1] + words[-1:]),
 )
-def test_commands_refuse_it_before_any_work(
+def test_commands_refuse_special_files_before_any_work(
     kind: str, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -94,7 +94,7 @@ def test_commands_refuse_it_before_any_work(
 
 
 @pytest.mark.skipif(not hasattr(os, "mknod") or os.geteuid() != 0, reason="only root makes devices")
-def test_a_device_itself_stays_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_writing_never_replaces_a_device(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "null"
     try:
         os.mknod(path, 0o20666, os.makedev(1, 3))
@@ -153,7 +153,7 @@ def test_new_files_of_a_race_go_where_a_dangling_link_leads(tmp_path: Path) -> N
         (lambda path: path / "circle", "cannot be looked up"),
     ],
 )
-def test_paths_that_lead_nowhere(make: Callable[[Path], Path], words: str, tmp_path: Path) -> None:
+def test_paths_that_lead_nowhere_are_refused(make: Callable[[Path], Path], words: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "circle").symlink_to(tmp_path / "circle")
     with pytest.raises(ValueError, match=words):

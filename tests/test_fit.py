@@ -120,7 +120,7 @@ def test_logistic_models_write_probabilities(capsys: pytest.CaptureFixture[str],
     assert called(capsys, "certify", "s.dg", "colors.csv")[0] == 0
 
 
-def test_files_without_names_go_by_place(capsys: pytest.CaptureFixture[str], table: np.ndarray) -> None:
+def test_columns_without_names_are_matched_by_position(capsys: pytest.CaptureFixture[str], table: np.ndarray) -> None:
     targets = (table @ [2.0, -1.0, 0.0] + 5.0).tolist()
     write("plain.csv", [], [[y, *row] for y, row in zip(targets, table.tolist(), strict=True)])
     assert called(capsys, "fit", "plain.csv", "--target", "0", "--loss", "squared", "-o", "m.dg")[0] == 0
@@ -213,7 +213,9 @@ def test_bad_input_is_one_sentence_and_exit_code_2(
     assert not list(Path().glob("*.dg"))
 
 
-def test_sample_weights_send_to_python(capsys: pytest.CaptureFixture[str], table: np.ndarray) -> None:
+def test_a_model_with_sample_weights_is_refused_with_the_call_in_python(
+    capsys: pytest.CaptureFixture[str], table: np.ndarray
+) -> None:
     problem = dg.Problem(table, table @ [2.0, -1.0, 0.0] + 5.0, "squared", 0.1, np.arange(1.0, 91.0), intercept=True)
     dg.Model.of(dg.solve(problem), problem).save("m.dg")
     code, _, error = called(capsys, "certify", "m.dg", "prices.csv")
@@ -269,7 +271,7 @@ def test_ctrl_c_writes_nothing_unless_asked(partial: bool, tmp_path: Path) -> No
         assert not list(tmp_path.iterdir())
 
 
-def test_a_terminal_of_80_columns(tmp_path: Path) -> None:
+def test_tables_fit_a_terminal_of_80_columns(tmp_path: Path) -> None:
     for arguments in (["fit", "breast_cancer", "-o", "m.dg"], ["certify", "m.dg", "breast_cancer"]):
         code, drawn = run_in_terminal(*arguments, folder=tmp_path)
         assert code == 0
@@ -279,7 +281,7 @@ def test_a_terminal_of_80_columns(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="head is a program of POSIX")
-def test_a_reader_may_have_seen_enough(tmp_path: Path) -> None:
+def test_a_pipe_closed_by_its_reader_is_no_error(tmp_path: Path) -> None:
     assert run("fit", "simulated(n=60000, d=3)", "-o", "m.dg", "-q", folder=tmp_path).returncode == 0
     command = f"{sys.executable} -m dualgap predict m.dg 'simulated(n=60000, d=3)' | head -n 1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=300)

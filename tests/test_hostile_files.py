@@ -47,7 +47,7 @@ HEADERS = {
 
 @pytest.mark.parametrize("name", HEADERS)
 @pytest.mark.parametrize("member", ["X", "y"])
-def test_headers_of_arrays(
+def test_malformed_headers_of_arrays_are_refused(
     name: str, member: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -64,7 +64,7 @@ def test_headers_of_arrays(
 
 
 @pytest.mark.parametrize("name", HEADERS)
-def test_headers_of_arrays_in_model_files(name: str, tmp_path: Path) -> None:
+def test_malformed_headers_in_model_files_are_refused(name: str, tmp_path: Path) -> None:
     path = tmp_path / "m.dg"
     model_for("hinge").save(path)
     with zipfile.ZipFile(path) as good:
@@ -78,7 +78,7 @@ def test_headers_of_arrays_in_model_files(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shape", [np.array(4), np.array([4.0, np.inf]), np.array([4]), np.array([[4, 4]])])
 @pytest.mark.parametrize("targets", [True, False])
-def test_shapes_of_sparse_archives(shape: Any, targets: bool, tmp_path: Path) -> None:
+def test_impossible_shapes_of_sparse_archives_are_refused(shape: Any, targets: bool, tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     parts = {"data": np.ones(4), "indices": np.arange(4), "indptr": np.arange(5), "shape": shape}
     np.savez(path, **parts, **({"y": np.arange(4) % 2} if targets else {}))
@@ -89,7 +89,7 @@ def test_shapes_of_sparse_archives(shape: Any, targets: bool, tmp_path: Path) ->
 @pytest.mark.parametrize(
     "parts", [{"X": np.array(1.0)}, {"shape": np.array([4, 4])}, {"X": np.eye(2), "y": np.array(1)}]
 )
-def test_archives_of_numbers_without_rows(parts: dict[str, Any], tmp_path: Path) -> None:
+def test_archives_without_rows_are_refused(parts: dict[str, Any], tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", **parts)
     with pytest.raises(ValueError, match=r"a.npz"):
         read_rows(str(tmp_path / "a.npz"), None, 2)
@@ -115,7 +115,9 @@ def test_archives_of_numbers_without_rows(parts: dict[str, Any], tmp_path: Path)
     ],
     ids=lambda content: repr(content[:24]),
 )
-def test_settings(content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_malformed_settings_of_a_race_are_refused(
+    content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "race.toml").write_bytes(content)
     sentence = refused(capsys, "race", "--config", str(tmp_path / "race.toml"), "-o", str(tmp_path / "new"))
     assert len(sentence) < 1000
@@ -130,7 +132,7 @@ def test_a_race_has_a_limit_of_runs() -> None:
 DEEP = b"[" * 10**6
 
 
-def test_deep_json_of_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_deeply_nested_results_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "results.jsonl"
     store.append(path, some_run(0))
     path.write_bytes(DEEP + b"\n" + path.read_bytes())
@@ -152,7 +154,7 @@ def test_deep_json_of_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         ("facts.json", b"[1]"),
     ],
 )
-def test_settings_and_facts_of_a_replication(
+def test_malformed_files_of_a_replication_are_refused(
     name: str, content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "replication.json").write_text('{"names": ["R3.1"], "quick": true, "figure": null}')
@@ -213,7 +215,7 @@ def test_results_of_other_types_are_refused_where_they_go_on_and_shown_where_the
     race.page(tmp_path / "page.html")
 
 
-def test_a_page_of_runs_that_say_not_when_they_started(tmp_path: Path) -> None:
+def test_a_page_is_made_of_runs_without_a_start_time(tmp_path: Path) -> None:
     dg.Race((some_run(0),)).page(tmp_path / "page.html")
 
 
@@ -229,7 +231,7 @@ def test_a_page_of_runs_that_say_not_when_they_started(tmp_path: Path) -> None:
         {"reference": 0.0, "primal": 0, "dual": -5e-324, "alarm": 0.0},
     ],
 )
-def test_certificates_that_divide_by_zero(
+def test_certificates_that_divide_by_zero_are_refused(
     changes: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -262,7 +264,7 @@ def test_certificates_that_divide_by_zero(
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )
-def test_whatever_comes_is_one_sentence(
+def test_foreseen_errors_are_one_sentence_and_exit_code_2(
     error: Exception, words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:
@@ -272,7 +274,7 @@ def test_whatever_comes_is_one_sentence(
     assert words in refused(capsys, "certify", "m.dg", "breast_cancer")
 
 
-def test_the_end_of_a_file_is_no_interruption(
+def test_an_early_end_of_file_exits_with_2_and_not_130(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:
@@ -283,7 +285,7 @@ def test_the_end_of_a_file_is_no_interruption(
     assert capsys.readouterr().err.strip() == "dualgap: Compressed file ended"
 
 
-def test_a_mistake_in_dualgap_is_no_refutation(
+def test_an_unforeseen_error_exits_with_70_and_not_1(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:
@@ -298,7 +300,7 @@ def test_a_mistake_in_dualgap_is_no_refutation(
 @pytest.mark.parametrize(
     "name", ["a.csv", "a.svm", "a.npz", "a.parquet", "a.zip", "a.csv.gz", "a.dg", "a.toml", "a.jsonl"]
 )
-def test_folders_and_empty_files_in_place_of_files(
+def test_folders_and_empty_files_in_place_of_files_are_refused(
     make: Callable[[Path], None],
     name: str,
     tmp_path: Path,

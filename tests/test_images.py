@@ -180,7 +180,7 @@ def test_a_bar_counts_the_pictures(
         assert bool(re.search("8/8.*pictures", re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", shown.err))) == wanted
 
 
-def test_what_lies_above_the_parts_does_not_matter_and_twice_is_once(tmp_path: Path) -> None:
+def test_outer_folders_are_ignored_and_a_picture_packed_twice_counts_once(tmp_path: Path) -> None:
     files = {f"{top}/{name}": data for name, data in made_files().items() for top in ("images", "images/images")}
     assert blood_cells(zipped(tmp_path / "cells.zip", files)).dataset.X.shape == (4, 14_400)
 

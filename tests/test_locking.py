@@ -95,7 +95,7 @@ def test_the_second_program_is_refused_in_one_sentence(
     assert [entry.name for entry in tmp_path.iterdir()] == [store.FILE]
 
 
-def test_a_new_race_in_a_folder_that_another_one_has_just_claimed(
+def test_a_new_race_in_a_folder_just_claimed_by_another_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with sole_writer(tmp_path), pytest.raises(SystemExit) as ended:

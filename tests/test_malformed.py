@@ -73,7 +73,7 @@ def parquet(path: Path, columns: dict[str, Any]) -> Path:
         ("\n\n# nothing\n", "holds no rows"),
     ],
 )
-def test_svmlight(tmp_path: Path, content: str, words: str) -> None:
+def test_malformed_svmlight_is_refused(tmp_path: Path, content: str, words: str) -> None:
     for name in ("a.svm", "a.svm.gz", "a.svm.bz2"):
         path = tmp_path / name
         path.write_bytes(PACKERS.get(path.suffix, bytes)(content.encode()))
@@ -97,13 +97,13 @@ def test_svmlight(tmp_path: Path, content: str, words: str) -> None:
         ("1,2,0\n3,\x00,1\n5,6,1\n", "a.csv"),
     ],
 )
-def test_csv(tmp_path: Path, content: str, words: str) -> None:
+def test_malformed_csv_is_refused(tmp_path: Path, content: str, words: str) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(content.encode())
     assert words in refused(path)
 
 
-def test_rows_of_another_length_beside_columns_that_are_not_read(tmp_path: Path) -> None:
+def test_rows_of_another_length_are_refused_where_columns_are_chosen(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(",a,b,y\n0,1,2,0\n1,3,4,1,7\n")
     assert "line 3 of a.csv has 5 cells where the first has 4" in refused(path)
@@ -123,7 +123,7 @@ def test_rows_of_another_length_beside_columns_that_are_not_read(tmp_path: Path)
         ({"data": (1.0, np.nan)}, "should hold finite numbers"),
     ],
 )
-def test_sparse_npz(tmp_path: Path, arrays: dict[str, Any], words: str) -> None:
+def test_malformed_sparse_npz_is_refused(tmp_path: Path, arrays: dict[str, Any], words: str) -> None:
     assert words in refused(csr(tmp_path / "a.npz", **arrays))
 
 
@@ -137,7 +137,7 @@ def test_sparse_npz(tmp_path: Path, arrays: dict[str, Any], words: str) -> None:
         (np.zeros((2, 2, 2)), np.zeros(2), "n rows and n targets"),
     ],
 )
-def test_dense_npz(tmp_path: Path, X: Any, y: Any, words: str) -> None:
+def test_malformed_dense_npz_is_refused(tmp_path: Path, X: Any, y: Any, words: str) -> None:
     assert words in refused(npz(tmp_path / "a.npz", X=X, y=y))
 
 
@@ -154,12 +154,12 @@ def test_dense_npz(tmp_path: Path, X: Any, y: Any, words: str) -> None:
         ({"a": np.empty(0), "y": np.empty(0)}, "has no rows"),
     ],
 )
-def test_parquet(tmp_path: Path, columns: dict[str, Any], words: str) -> None:
+def test_malformed_parquet_is_refused(tmp_path: Path, columns: dict[str, Any], words: str) -> None:
     assert words in refused(parquet(tmp_path / "a.parquet", columns))
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"not parquet at all"])
-def test_what_is_no_parquet(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_not_parquet_is_refused(tmp_path: Path, content: bytes) -> None:
     pytest.importorskip("pyarrow")
     path = tmp_path / "a.parquet"
     path.write_bytes(content)
@@ -175,7 +175,7 @@ def test_parquet_without_its_library_says_what_to_install(tmp_path: Path, monkey
 
 @pytest.mark.parametrize("kind", LONG)
 @pytest.mark.parametrize("ending", PACKERS)
-def test_compression_that_ends_early(tmp_path: Path, kind: str, ending: str) -> None:
+def test_compression_that_ends_early_is_refused(tmp_path: Path, kind: str, ending: str) -> None:
     packed = PACKERS[ending](LONG[kind].encode())
     names = [f"a{kind}{ending}", f"no_suffix{ending}"]
     for name in names if kind == ".svm" else names[:1]:
@@ -188,7 +188,7 @@ def test_compression_that_ends_early(tmp_path: Path, kind: str, ending: str) -> 
             read_rows(str(path), None, 2)
 
 
-def test_npz_that_ends_early(tmp_path: Path) -> None:
+def test_npz_that_ends_early_is_refused(tmp_path: Path) -> None:
     path = npz(tmp_path / "a.npz", X=np.arange(2000.0).reshape(1000, 2), y=np.arange(1000))
     whole = path.read_bytes()
     for length in (len(whole) // 2, len(whole) - 10, 3):
@@ -196,7 +196,7 @@ def test_npz_that_ends_early(tmp_path: Path) -> None:
         assert "damaged" in refused(path) or "not an npz" in refused(path)
 
 
-def test_npz_with_a_broken_byte(tmp_path: Path) -> None:
+def test_npz_with_a_broken_byte_is_refused(tmp_path: Path) -> None:
     path = npz(tmp_path / "a.npz", X=np.arange(2000.0).reshape(1000, 2), y=np.arange(1000))
     whole = bytearray(path.read_bytes())
     whole[5000] ^= 0xFF
@@ -213,7 +213,7 @@ def picture_zip(path: Path, names: tuple[str, ...], shade: int = 7) -> Path:
 
 
 @pytest.mark.parametrize("name", ["../cat/a.png", "/cat/a.png", "cat/../../a.png", "C:\\cat\\a.png", "..\\cat\\a.png"])
-def test_a_zip_whose_paths_leave_the_folder(tmp_path: Path, name: str) -> None:
+def test_a_zip_with_paths_out_of_its_folder_is_refused(tmp_path: Path, name: str) -> None:
     inside = tmp_path / "inside"
     inside.mkdir()
     path = picture_zip(inside / "a.zip", ("dog/a.png", name))
@@ -222,7 +222,7 @@ def test_a_zip_whose_paths_leave_the_folder(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"no zip"])
-def test_what_is_no_zip(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_not_a_zip_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.zip"
     path.write_bytes(content)
     assert "neither a folder nor a whole zip of pictures" in refused(path)

@@ -229,7 +229,7 @@ def test_a_dual_above_the_optimum_is_refuted_without_duals() -> None:
     assert any("a new solve found weights that give" in sentence for sentence in verdict.differences)
 
 
-def test_other_data_is_named() -> None:
+def test_the_verdict_names_what_differs_in_the_data() -> None:
     model = model_for("hinge", duals=True)
     other = ROWS.copy()
     other[:10] += 1.0

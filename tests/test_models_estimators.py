@@ -120,7 +120,7 @@ def test_a_claim_with_sample_weights_is_checked_in_python(
 
 
 @pytest.mark.parametrize("name", [name for name in ESTIMATORS if "balanced" in name or "factors" in name])
-def test_class_weights_are_a_part_of_the_claim(name: str) -> None:
+def test_class_weights_are_verified_too(name: str) -> None:
     estimator, y = fitted(name)
     estimator.save("m.dg")
     model = dg.load("m.dg")

@@ -167,7 +167,7 @@ def test_a_hostile_file_is_refused_in_one_sentence(name: str, good: dg.Model, tm
     assert type(refused.value) is ValueError
 
 
-def test_names_inside_the_zip_go_nowhere(good: dg.Model, tmp_path: Path) -> None:
+def test_paths_inside_the_zip_write_nothing(good: dg.Model, tmp_path: Path) -> None:
     path = saved(good, tmp_path / "deep.dg")
     packed(path, members(path) | {"../../evil.npy": b"x", "/evil": b"x", "__init__.py": b"raise SystemExit"})
     assert np.array_equal(dg.load(path).weights, good.weights)
@@ -196,7 +196,7 @@ def test_any_damage_is_a_refusal_or_harmless(good: dg.Model, tmp_path: Path) -> 
     assert refused > 1000
 
 
-def test_what_is_no_file(tmp_path: Path) -> None:
+def test_missing_files_and_folders_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="there is no file"):
         dg.load(tmp_path / "nothing.dg")
     with pytest.raises(ValueError, match=r"only a regular file can be read, and .* is a folder"):

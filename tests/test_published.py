@@ -146,7 +146,7 @@ def test_many_classes_stay_reachable_behind_the_task_of_two() -> None:
 
 
 @pytest.mark.parametrize("stand_in", published.Genomic.STAND_INS)
-def test_the_genomic_set_says_whose_rows_it_has(stand_in: str) -> None:
+def test_the_genomic_set_names_its_stand_in(stand_in: str) -> None:
     stored(stand_in)
     dataset = load(f"genomic(stand-in={stand_in})")
     assert dataset.shape == PUBLISHED[stand_in].shape

@@ -51,7 +51,7 @@ def same_numbers(one: dg.Race, other: dg.Race) -> bool:
     return kept[0] == kept[1]
 
 
-def test_a_race_is_the_command_line_s(race: dg.Race, tmp_path: Path) -> None:
+def test_a_race_in_python_gives_the_numbers_of_the_command_line(race: dg.Race, tmp_path: Path) -> None:
     words = ["-s", SOLVERS[0], "-s", SOLVERS[1], "--epochs", "20", "--repeats", "2", "--tol", "1e-2", "-o", "out"]
     command = [sys.executable, "-m", "dualgap", "race", *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
@@ -181,7 +181,9 @@ def test_a_save_that_fails_leaves_nothing(race: dg.Race, tmp_path: Path, monkeyp
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_comes_between_is_kept(race: dg.Race, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_created_during_a_save_is_not_overwritten(
+    race: dg.Race, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     mine, append = tmp_path / "mine.jsonl", store.append
 
     def slow(path: Path, finished: store.FinishedRun) -> None:
@@ -206,7 +208,7 @@ def test_what_cannot_be_saved_or_loaded_says_why(tmp_path: Path) -> None:
 
 def test_a_race_without_runs_says_so() -> None:
     empty = dg.Race((), interrupted=True)
-    assert repr(empty).startswith("No run was finished, so nobody won.")
+    assert repr(empty).startswith("No run was finished, so there is no winner.")
     assert "interrupted" in repr(empty)
     assert set(empty._repr_mimebundle_()) == {"text/plain", "text/html"}
 
@@ -273,7 +275,7 @@ def test_frames_sparse_rows_and_words_as_labels_race_too() -> None:
     assert sparse.runs[0].certificate["primal"] == pytest.approx(plain.runs[0].certificate["primal"], rel=1e-9)
 
 
-def test_a_race_on_arrays_is_repeated_by_python(tmp_path: Path) -> None:
+def test_a_page_of_arrays_shows_the_python_call_that_repeats_it(tmp_path: Path) -> None:
     X, y = toy()
     race = dg.race(X, y, ["sdca", "sgd"], strengths=[0.1, "1/n"], epochs=3, repeats=2, seed=4, name="mine", test_size=0)
     call = arrays.command_of(race.runs)
@@ -284,7 +286,7 @@ def test_a_race_on_arrays_is_repeated_by_python(tmp_path: Path) -> None:
     assert call in html.unescape(page), "the page says how to repeat it"
 
 
-def test_named_data_is_repeated_by_the_shell(race: dg.Race) -> None:
+def test_runs_of_named_data_have_no_python_call(race: dg.Race) -> None:
     assert arrays.command_of(race.runs) is None
 
 

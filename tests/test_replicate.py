@@ -135,7 +135,7 @@ def test_resuming_runs_nothing_twice_and_keeps_the_names(
 def test_another_size_or_a_second_start_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "replication.json").write_text('{"names": ["R3"], "quick": false, "figure": null}')
     command("--resume", "--quick", "-o", str(tmp_path), code=2)
-    assert "was begun in full size" in capsys.readouterr().err
+    assert "was started in full size" in capsys.readouterr().err
     command("R3", "-o", str(tmp_path), code=2)
     assert "nothing is overwritten" in capsys.readouterr().err
     command("R9", code=2)

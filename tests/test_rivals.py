@@ -85,7 +85,7 @@ def test_two_threads_minimize_the_same_objective(name: str, loss: str) -> None:
     optimum = dg.solve(problem, "sdca", tol=1e-9, max_epochs=20_000).certificate
     table = rival.table(given.X, problem.labels)
     weights = rival.fit(
-        *table, problem.loss, problem.strength, 1e-6, rows=90, seed=0, iterations=rival.most_iterations, threads=2
+        *table, problem.loss, problem.strength, 1e-6, rows=90, seed=0, iterations=rival.max_iterations, threads=2
     ).weights
     primal = problem.primal(problem.scores(weights), weights)
     assert optimum.dual - 1e-12 <= primal <= optimum.primal * (1.0 + 2e-3)

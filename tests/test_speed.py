@@ -80,7 +80,7 @@ def test_geometric_mean() -> None:
     assert tables.geometric_mean([30.0]) == pytest.approx(30.0)
 
 
-def test_the_first_rung_that_is_near_enough_counts() -> None:
+def test_the_first_rung_within_the_gap_counts() -> None:
     rungs = [Rung(1.0, 0.1, 1.5), Rung(0.1, 0.2, 1.0009), Rung(0.01, 9.0, 1.0), Rung(0.001, 0.3, 1.0)]
     assert tables.first_within(rungs, 1.0, 1e-3) == rungs[1]
     assert tables.first_within(rungs, 1.0, 1e-6) == rungs[2]
@@ -89,7 +89,7 @@ def test_the_first_rung_that_is_near_enough_counts() -> None:
     assert not tables.within(float("nan"), 1.0, 1e-3)
 
 
-def test_who_never_gets_there_counts_thirty_seconds() -> None:
+def test_a_rival_that_never_reaches_the_gap_counts_thirty_seconds() -> None:
     assert (tables.counted(None), tables.counted(40.0), tables.counted(0.5)) == (30.0, 30.0, 0.5)
 
 

@@ -71,7 +71,7 @@ def test_every_solver_has_its_turn_before_any_has_a_second() -> None:
 
 
 @pytest.mark.parametrize(("text", "strength"), [("0.5", 0.5), ("1e-3", 1e-3), ("1/n", 0.01), ("10 / n", 0.1)])
-def test_strengths_are_numbers_or_shares_of_n(text: str, strength: float) -> None:
+def test_strengths_are_numbers_or_multiples_of_one_over_n(text: str, strength: float) -> None:
     assert strength_of(text, rows=100) == pytest.approx(strength)
 
 
@@ -131,7 +131,7 @@ def test_the_file_is_strict_json_whatever_the_numbers_are(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("kept", [1, 20, -2])
-def test_a_torn_last_line_is_dropped_and_said(tmp_path: Path, kept: int, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_torn_last_line_is_dropped_and_logged(tmp_path: Path, kept: int, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / store.FILE
     store.append(path, some_run(0))
     whole = path.read_bytes()
@@ -144,7 +144,7 @@ def test_a_torn_last_line_is_dropped_and_said(tmp_path: Path, kept: int, caplog:
     assert path.read_bytes().startswith(whole)
 
 
-def test_a_torn_archive_gives_what_is_whole(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_torn_archive_gives_its_complete_lines(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "results.jsonl.gz"
     for seed in range(3):
         store.append(tmp_path / store.FILE, some_run(seed))
@@ -232,7 +232,7 @@ def test_a_line_that_lost_only_its_end_is_kept(tmp_path: Path) -> None:
     assert store.read(path) == [some_run(0), some_run(1)]
 
 
-def test_what_is_resumed_is_mended_first(tmp_path: Path) -> None:
+def test_resuming_drops_a_torn_last_line(tmp_path: Path) -> None:
     path = tmp_path / store.FILE
     assert store.resume(path) == []
     path.touch()

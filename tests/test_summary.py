@@ -103,7 +103,7 @@ def test_a_rival_has_points_by_seconds_and_no_epochs() -> None:
     assert standing.certified
 
 
-def test_time_to_a_gap_is_a_median_that_counts_those_who_never_got_there() -> None:
+def test_time_to_a_gap_is_a_median_over_repeats_that_never_reach_it_too() -> None:
     there = [drawn("a", s, epoch=[0, 1, 2], relative_gap=[1, 0.1, 0.001], seconds=[0, s, 10.0]) for s in (1, 2)]
     never = [drawn("a", s, epoch=[0, 1], relative_gap=[1, 0.5], seconds=[0, 1]) for s in (3, 4)]
     assert summary.seconds_to(there, 0.1) == 1.5
@@ -113,7 +113,7 @@ def test_time_to_a_gap_is_a_median_that_counts_those_who_never_got_there() -> No
     assert summary.epochs_to([], 1e-2) is None
 
 
-def test_a_profile_says_how_many_problems_within_how_much() -> None:
+def test_a_profile_has_the_fraction_of_problems_within_each_ratio() -> None:
     runs = []
     for data, quick, slow in (("p", 1.0, 2.0), ("q", 3.0, 12.0), ("r", 5.0, None)):
         for solver, needed in (("quick", quick), ("slow", slow)):
@@ -121,12 +121,12 @@ def test_a_profile_says_how_many_problems_within_how_much() -> None:
             run = drawn(solver, 0, seconds=[0.0, needed or 9.0], relative_gap=gaps, epoch=[0, 1])
             runs.append(dataclasses.replace(run, settings=run.settings | {"data": data}))
     quick, slow = summary.performance_profile(runs, 1e-6)
-    assert (quick.solver, quick.ratio, quick.share) == ("quick", [1.0], [1.0])
-    assert (slow.solver, slow.ratio, slow.share) == ("slow", [2.0, 4.0], [1 / 3, 2 / 3])
+    assert (quick.solver, quick.ratio, quick.fraction) == ("quick", [1.0], [1.0])
+    assert (slow.solver, slow.ratio, slow.fraction) == ("slow", [2.0, 4.0], [1 / 3, 2 / 3])
     assert summary.performance_profile(runs, 1e-12) == []
 
 
-def test_looks_differ_in_more_than_color() -> None:
+def test_styles_of_solvers_differ_in_more_than_color() -> None:
     looks = summary.styles(f"solver {i}" for i in range(72))
     assert len(set(looks.values())) == 72
     first = list(summary.styles(SOLVERS).values())
@@ -139,7 +139,7 @@ def test_bounds_and_verdicts_stand_missing_numbers() -> None:
     assert summary.best_bounds([bare]) is None
     assert summary.bounds([bare]) == ""
     assert "came closest" in summary.verdict([bare, made_run("sgd", rate=0.1)], 1e-6)
-    assert summary.verdict([], 1e-6) == "No run was finished, so nobody won."
+    assert summary.verdict([], 1e-6) == "No run was finished, so there is no winner."
     runs = many_runs(("sdca", "sgd"))
     dual, primal = summary.best_bounds(runs) or (math.nan, math.nan)
     assert dual <= primal

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 
 import pytest
@@ -46,3 +47,10 @@ def test_the_lower_bound_is_the_version_that_is_tested(name: str) -> None:
 
 def test_tools_are_in_use() -> None:
     assert set(lower_bounds()) >= TOOLS
+
+
+def test_the_tests_that_ci_names_exist() -> None:
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    patterns = re.findall(r"tests/test_[\w*]+\.py", script)
+    assert patterns
+    assert [pattern for pattern in patterns if not list(ROOT.glob(pattern))] == []

@@ -56,7 +56,7 @@ def heat_of(repeats: int, **seconds: list[float]) -> HeatResult:
     return HeatResult(template.heat, template.data, template.strength, runs)
 
 
-def test_the_verdict_says_who_won_and_how_sure_that_is() -> None:
+def test_the_verdict_names_the_winner_and_how_sure_that_is() -> None:
     clear = heat_of(3, slow=[3.0, 3.0, 4.0], quick=[1.0, 1.1, 0.9])
     assert [standing.solver for standing in standings(clear.runs)] == ["quick", "slow"]
     sentence = verdict(clear.runs, 1e-3)
@@ -112,22 +112,22 @@ def test_many_runs_have_few_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert re.match(r"50 of 100 runs, about \d+ s left; latest sgd 25/50: out of epochs, gap", lines[4])
 
 
-def test_the_pace_knows_what_is_left() -> None:
+def test_the_pace_estimates_the_remaining_seconds() -> None:
     plan = Plan(data=("digits", "simulated"), solvers=("sdca", "sgd"), repeats=2)
     pace = Pace(plan, jobs=2)
-    assert (pace.total, pace.each, pace.left()) == (8, 4, None)
+    assert (pace.total, pace.each, pace.remaining_seconds()) == (8, 4, None)
     assert pace.words() == "0 of 8 runs"
     run = next(plan.heats()).runs[0]
     pace.start(run)
     pace.clock._created -= 10.0
     pace.finish(run)
     # Seven runs of ten seconds each, two at a time.
-    assert pace.left() == pytest.approx(35.0, abs=0.5)
+    assert pace.remaining_seconds() == pytest.approx(35.0, abs=0.5)
     assert pace.words() == "1 of 8 runs, about 35 s left"
     pace.drop("sgd")
-    assert (pace.total, pace.left()) == (6, pytest.approx(25.0, abs=0.5))
+    assert (pace.total, pace.remaining_seconds()) == (6, pytest.approx(25.0, abs=0.5))
     pace.drop("sgd")
-    assert (pace.total, pace.left()) == (4, pytest.approx(15.0, abs=0.5))
+    assert (pace.total, pace.remaining_seconds()) == (4, pytest.approx(15.0, abs=0.5))
     assert [roughly(seconds) for seconds in (0.1, 59.4, 61, 601, 7205, 9000)] == [
         "1 s",
         "59 s",

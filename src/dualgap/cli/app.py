@@ -1,4 +1,4 @@
-"""The entry point: commands, global options, and what every failure looks like."""
+"""The entry point: commands, global options, and the sentence and exit code of every failure."""
 
 from __future__ import annotations
 

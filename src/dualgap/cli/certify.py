@@ -44,7 +44,7 @@ def certify(
 ) -> None:
     """Check what a model file claims."""
     # What computes is imported here: help and refusals of options must not wait for it.
-    from dualgap.datasets.columns import places
+    from dualgap.datasets.columns import positions
     from dualgap.models.fitting import training_part
     from dualgap.models.reading import load
     from dualgap.models.verifying import verify
@@ -61,8 +61,8 @@ def certify(
     how = claimed.reading if target is None else claimed.reading | {"target": target}
     with reading(Console(stderr=True), data):
         part = training_part(data, how, "regression" if claimed.classes is None else "classification")
-    names, wanted = part.feature_names, claimed.feature_names
-    order = None if names is None or wanted is None else places(names, wanted)
+    names, fitted_names = part.feature_names, claimed.feature_names
+    order = None if names is None or fitted_names is None else positions(names, fitted_names)
     try:
         verdict = verify(claimed, part.X if order is None else part.X[:, order], part.y, max_seconds=seconds)
     except KeyboardInterrupt:

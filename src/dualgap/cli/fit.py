@@ -78,7 +78,7 @@ def fit(
         float | None, typer.Option(metavar="X", help="End after X seconds, for each label if there are several.")
     ] = None,
     test_size: Annotated[
-        float, typer.Option(metavar="X", help="The share of rows held out as a test; 0 for none.")
+        float, typer.Option(metavar="X", help="The fraction of rows held out as a test; 0 for none.")
     ] = 0.0,
     seed: Annotated[int, typer.Option(metavar="N", help="Decides the split and all random draws.")] = 0,
     duals: Annotated[

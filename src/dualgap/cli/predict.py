@@ -17,8 +17,7 @@ from dualgap.cli.fit import checked_output
 if TYPE_CHECKING:
     from dualgap.models.model import Model
 
-# Rows are predicted and written so many at a time.
-BLOCK = 1 << 14
+ROWS_AT_A_TIME = 1 << 14  # predicted and written together
 
 HELP = (
     "Predict with a model file, into a csv file.\n\n"
@@ -59,24 +58,24 @@ def predict(
     as_rows(X).of_width(width)
     if path is None:
         try:
-            for piece in _pieces(fitted, X):
-                typer.echo(piece, nl=False)
+            for lines in _csv_lines(fitted, X):
+                typer.echo(lines, nl=False)
         except BrokenPipeError:
-            # Whoever reads has seen enough, as `head` has; what Python still holds back goes nowhere.
+            # The reader of the pipe has closed it, as `head` does; what Python still buffers goes to the null device.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return
     with written_whole(path) as file:
-        for piece in _pieces(fitted, X):
-            file.write(piece.encode())
+        for lines in _csv_lines(fitted, X):
+            file.write(lines.encode())
     quiet = context.obj == "quiet"
     typer.echo(str(path) if quiet else f"{X.shape[0]:,} predictions: {path}")
 
 
-def _pieces(model: Model, X: Any) -> Iterator[str]:
-    """The csv text, block by block; numbers are as short as they can be and read back to the same bits."""
+def _csv_lines(model: Model, X: Any) -> Iterator[str]:
+    """The csv text, ROWS_AT_A_TIME lines at a time; numbers are as short as they can be and read back to the same bits."""
     yield _text([_headings(model)])
-    for begin in range(0, X.shape[0], BLOCK):
-        scores = model.scores(X[begin : begin + BLOCK])
+    for begin in range(0, X.shape[0], ROWS_AT_A_TIME):
+        scores = model.scores(X[begin : begin + ROWS_AT_A_TIME])
         columns = [model.decided(scores)]
         if model.classes is not None:
             columns.append(scores)

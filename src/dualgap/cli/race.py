@@ -77,7 +77,7 @@ def race(
         float, typer.Option(metavar="X", help="End a run when its relative gap is proven this small.")
     ] = 1e-6,
     test_size: Annotated[
-        float, typer.Option(metavar="X", help="The share of rows held out as a test; 0 for none.")
+        float, typer.Option(metavar="X", help="The fraction of rows held out as a test; 0 for none.")
     ] = 0.2,
     repeats: Annotated[int, typer.Option(metavar="N", help="Runs per solver, with seeds SEED, SEED + 1, …")] = 3,
     seed: Annotated[int, typer.Option(metavar="N", help="Decides the split and all random draws.")] = 0,
@@ -133,7 +133,7 @@ def race(
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in the browser at the end.")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but the results file's name.")] = False,
 ) -> None:
-    """Race solvers on the same problem, and say who won."""
+    """Race solvers on the same problem, and name the winner."""
     options = {"open" if name == "open_page" else name: value for name, value in context.params.items()}
     options["config"] = config  # a path; in the context, older versions of typer keep the text
     # Older versions of click say of an argument that may be left out that it was typed, with nothing in it.

@@ -1,4 +1,4 @@
-"""The pace of a race: how many of its runs are done, and how long the others will probably take."""
+"""The pace of a race: the number of runs done, and an estimate of the seconds that the others take."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Pace:
     jobs: int = 1
     done: int = 0
     clock: Clock = field(default_factory=Clock)
-    begun: dict[str, float] = field(default_factory=dict)
+    started_at: dict[str, float] = field(default_factory=dict)
     spans: dict[str, list[float]] = field(default_factory=dict)
     counted: dict[str, int] = field(default_factory=dict)
     dropped: int = 0
@@ -38,12 +38,12 @@ class Pace:
 
     def start(self, run: Run) -> None:
         """A run begins now."""
-        self.begun[run.id] = self.clock.elapsed()
+        self.started_at[run.id] = self.clock.elapsed()
 
     def finish(self, run: Run) -> None:
         """A run ends now."""
         self.count(run.solver)
-        self.spans.setdefault(run.solver, []).append(self.clock.elapsed() - self.begun.pop(run.id))
+        self.spans.setdefault(run.solver, []).append(self.clock.elapsed() - self.started_at.pop(run.id))
 
     def count(self, solver: str) -> None:
         """One more run of a solver is done."""
@@ -57,7 +57,7 @@ class Pace:
         self.dropped += coming
         self.counted[solver] = self.counted.get(solver, 0) + coming
 
-    def left(self) -> float | None:
+    def remaining_seconds(self) -> float | None:
         """Seconds until the end, by what each solver took so far; None before anything is known."""
         if not self.spans:
             return None
@@ -67,14 +67,14 @@ class Pace:
         for solver in (*self.plan.solvers, *self.plan.rivals):
             ahead += means.get(solver, usual) * max(0, self.each - self.counted.get(solver, 0))
         now = self.clock.elapsed()
-        running = sum(now - begun for begun in self.begun.values())
+        running = sum(now - started_at for started_at in self.started_at.values())
         return max(0.0, ahead - running) / self.jobs
 
     def words(self) -> str:
         """`80 of 800 runs, about 1 min 50 s left`."""
-        left = self.left()
+        seconds = self.remaining_seconds()
         said = f"{self.done:,} of {self.total:,} runs"
-        return said if left is None or self.done >= self.total else f"{said}, about {roughly(left)} left"
+        return said if seconds is None or self.done >= self.total else f"{said}, about {roughly(seconds)} left"
 
 
 def roughly(seconds: float) -> str:

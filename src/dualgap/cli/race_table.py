@@ -36,9 +36,9 @@ def heading(heat: Heat, data: Mapping[str, Any], strength: float, plan: Plan) ->
     text = Text(data["name"] if data["source"] == heat.data else heat.data, style="bold")
     text.append(f": {data['rows']:,} {form} × {data['columns']:,}{tested}", style="not bold")
     limits = [f"{plan.epochs:g} epochs" if plan.epochs else "", f"{plan.seconds:g} s" if plan.seconds else ""]
-    most = " or ".join(filter(None, limits))
+    limit = " or ".join(filter(None, limits))
     free = " with intercept" if plan.intercept else ""
-    goal = f"to a relative gap of {plan.tol:g}, {most} at most"
+    goal = f"to a relative gap of {plan.tol:g}, {limit} at most"
     text.append(f"\n{plan.loss}{free}, strength {strength:.4g}; {goal}", "not bold")
     return text
 

@@ -22,14 +22,13 @@ from dualgap.workbench.plan import Heat, Plan, Run
 from dualgap.workbench.store import FinishedRun
 from dualgap.workbench.watcher import Watcher
 
-# Reading kernels from the cache takes milliseconds; only a wait longer than this is compilation, and worth a word.
-PATIENCE = 0.6
+# Reading kernels from the cache takes milliseconds; only a longer wait is compilation, and is said.
+PATIENCE = 0.6  # seconds
 COMPILING = "compiling kernels, once"
 BAR_WIDTH, SHORT_BAR, LONG_NAME = 26, 14, 22
 SMALLEST_TOL = 1e-12  # a bar needs an end even where tol is 0
-# Up to so many runs have a line each in a pipe; of more, a line for every tenth, and one after so many silent seconds.
-FEW_RUNS = 60
-SILENCE = 15.0
+FEW_RUNS = 60  # up to this number each run has a line in a pipe; of more, every tenth of the race has one
+SILENCE = 15.0  # seconds; after a longer silence the next finished run has a line too
 
 
 class View(Watcher):
@@ -160,7 +159,7 @@ class Lane:
     test_score: float | None = None
     done: int = 0
 
-    def look(self, gap: float | None, epoch: float | None, test_score: float | None) -> None:
+    def update(self, gap: float | None, epoch: float | None, test_score: float | None) -> None:
         """The newest numbers are the ones shown."""
         self.gap, self.epoch, self.test_score = gap, epoch, test_score
 
@@ -207,7 +206,7 @@ class LiveView(View):
         self.lanes[solver] = Lane("refused", "red")
 
     def already(self, run: Run, finished: FinishedRun) -> None:
-        """A lane starts from where it was left."""
+        """A lane starts with the numbers of the run found on disk."""
         super().already(run, finished)
         self._show(run, finished)
 
@@ -218,17 +217,17 @@ class LiveView(View):
         lane = self.lanes[run.solver]
         lane.state, lane.color = "running", "cyan"
         if run.kind == "solver":
-            lane.look(None, None, None)
+            lane.update(None, None, None)
 
     def _rest(self) -> None:
-        """Whoever was getting ready now waits for its turn."""
+        """A solver that was getting ready now waits for its turn."""
         for lane in self.lanes.values():
             if lane.gap is None and lane.state in ("getting ready", COMPILING):
                 lane.state, lane.color = "ready", "dim"
 
     def recorded(self, run: Run, record: Record) -> None:
         """The newest record is the one shown."""
-        self.lanes[run.solver].look(record.relative_gap, record.epoch, record.test_score)
+        self.lanes[run.solver].update(record.relative_gap, record.epoch, record.test_score)
 
     def finished(self, run: Run, finished: FinishedRun) -> None:
         """Color the lane by how the run ended."""
@@ -238,7 +237,7 @@ class LiveView(View):
     def _show(self, run: Run, finished: FinishedRun) -> None:
         lane = self.lanes[run.solver]
         lane.state, lane.color = ENDINGS.get(finished.status, (finished.status.lower(), "yellow"))
-        lane.look(finished.certificate["relative_gap"], finished.last("epoch"), finished.last("test_score"))
+        lane.update(finished.certificate["relative_gap"], finished.last("epoch"), finished.last("test_score"))
         lane.done += 1
 
     def close(self) -> None:

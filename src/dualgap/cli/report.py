@@ -11,7 +11,7 @@ import typer
 from dualgap.data.files import first_unused, unused
 
 HELP = (
-    "Make one HTML page of results files: who won, how sure that is, and every curve.\n\n"
+    "Make one HTML page of results files: the winner, how sure that is, and every curve.\n\n"
     "FILES are results of [bold]dualgap race[/], .jsonl or .jsonl.gz, or the folders they are in; several merge, and a "
     "run found twice is taken once. The page opens offline in any browser. Nothing is run, and nothing is overwritten. "
     "Exit codes: 0, 2 for bad input."

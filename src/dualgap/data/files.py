@@ -71,13 +71,13 @@ def first_unused(folder: Path, stem: str, suffix: str) -> Path:
 def _mode(path: Path) -> int | None:
     """What kind of file the path leads to, None where there is none."""
     if "\0" in str(path):
-        raise ValueError(f"a path has no NUL byte, got {str(path)!r}; mend the name")
+        raise ValueError(f"a path has no NUL byte, got {str(path)!r}; correct the name")
     try:
         return os.stat(path).st_mode
     except FileNotFoundError:
         return None
     except NotADirectoryError:
-        raise ValueError(f"{str(path)!r} leads through a file as if it were a folder; mend the path") from None
+        raise ValueError(f"{str(path)!r} leads through a file as if it were a folder; correct the path") from None
     except OSError as error:
         # A circle of symbolic links, a name that is too long, a folder that may not be entered.
         raise ValueError(f"{str(path)!r} cannot be looked up: {error.strerror}; choose another path") from None

@@ -122,7 +122,7 @@ def darkest(neutral: Picture) -> Mask:
     """The nucleus: what lies in the darkest part of the way from the darkest pixel to the mean."""
     low, mean = float(neutral.min()), float(neutral.mean())
     if low >= mean:
-        raise ValueError("all of it has the same brightness, so there is no nucleus to be seen")
+        raise ValueError("all of it has the same brightness, so it shows no nucleus")
     return neutral <= low + NUCLEUS_FRACTION * (mean - low)
 
 

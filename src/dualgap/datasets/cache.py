@@ -16,7 +16,7 @@ from dualgap.datasets import downloads, locations
 from dualgap.datasets.published import Published
 
 Tell = Callable[[int], object]
-LOOK_EVERY = 0.1  # seconds between two looks at how much has come
+POLL_SECONDS = 0.1  # between two counts of the bytes that have come
 
 
 def fetch(row: Published, tell: Tell | None = None) -> list[Path]:
@@ -59,11 +59,11 @@ def _watched(folder: Path, tell: Tell | None) -> Iterator[None]:
         return
     done = threading.Event()
 
-    def look() -> None:
-        while not done.wait(LOOK_EVERY):
+    def poll() -> None:
+        while not done.wait(POLL_SECONDS):
             tell(_bytes_in(folder))
 
-    watcher = threading.Thread(target=look, daemon=True)
+    watcher = threading.Thread(target=poll, daemon=True)
     watcher.start()
     try:
         yield

@@ -93,7 +93,7 @@ def source_of(text: str) -> Source | None:
     if not text.strip():
         raise ValueError(f"a data set needs a name; there are: {', '.join(DATASETS)}, or a file")
     if "\0" in text:
-        raise ValueError(f"a data set is a name, a spec or a path without NUL bytes, got {text!r}; mend the name")
+        raise ValueError(f"a data set is a name, a spec or a path without NUL bytes, got {text!r}; correct the name")
     path = Path(text)
     looks_like_a_file = len(path.parts) > 1 or path.name.lower().endswith(SUFFIXES)
     name = spec.canonical(text.partition("(")[0])

@@ -20,34 +20,34 @@ from dualgap.datasets.text import opened
 SHOWN = 4
 
 
-def matched(X: Any, wanted: Sequence[str] | None) -> Any:
+def matched(X: Any, fitted: Sequence[str] | None) -> Any:
     """A frame's columns in the order of the fit; anything without names of columns is left as it is."""
-    if wanted is None or not hasattr(X, "columns"):
+    if fitted is None or not hasattr(X, "columns"):
         return X
-    order = places([str(name) for name in X.columns], wanted)
+    order = positions([str(name) for name in X.columns], fitted)
     if order is None:
         return X
     names = list(X.columns)
     return X[[names[place] for place in order]]
 
 
-def places(names: Sequence[str], wanted: Sequence[str]) -> list[int] | None:
-    """Where the wanted columns stand among `names`; None where wanted names that stand twice can only go by place."""
-    if len(set(wanted)) < len(wanted):
+def positions(names: Sequence[str], fitted: Sequence[str]) -> list[int] | None:
+    """Where the fitted columns stand among `names`; None where fitted names that stand twice can only go by place."""
+    if len(set(fitted)) < len(fitted):
         return None
     times = Counter(names)
-    missing = [name for name in wanted if name not in times]
+    missing = [name for name in fitted if name not in times]
     if missing:
         shown = ", ".join(map(repr, missing[:SHOWN])) + (f" and {len(missing) - SHOWN} more" if missing[SHOWN:] else "")
         raise ValueError(f"the model needs column {shown}, which the data lacks; add it, or fit again without it")
-    doubled = [name for name in wanted if times[name] > 1]
+    doubled = [name for name in fitted if times[name] > 1]
     if doubled:
         raise ValueError(f"the data has column {doubled[0]!r} twice, and the model needs one; drop the other")
     where = {name: place for place, name in enumerate(names)}
-    return [where[name] for name in wanted]
+    return [where[name] for name in fitted]
 
 
-def read_rows(text: str, wanted: Sequence[str] | None, width: int, target: str | None = None) -> Any:
+def read_rows(text: str, fitted: Sequence[str] | None, width: int, target: str | None = None) -> Any:
     """The rows that `text` stands for (a name, a spec or a file), as a model of `width` columns needs them.
 
     Columns without names go by place: all but the target where there is one more of them than the model has.
@@ -55,22 +55,22 @@ def read_rows(text: str, wanted: Sequence[str] | None, width: int, target: str |
     path = Path(text)
     is_file = source_of(text) is None and "\0" not in text and path.is_file()
     if not is_file:
-        return _rows_of(text, "", path, wanted, width, target)
+        return _rows_of(text, "", path, fitted, width, target)
     with readers.refusing_damage(path):
-        return _rows_of(text, readers.kind_of(path), path, wanted, width, target)
+        return _rows_of(text, readers.kind_of(path), path, fitted, width, target)
 
 
-def _rows_of(text: str, kind: str, path: Path, wanted: Sequence[str] | None, width: int, target: str | None) -> Any:
+def _rows_of(text: str, kind: str, path: Path, fitted: Sequence[str] | None, width: int, target: str | None) -> Any:
     if kind in readers.TABLES:
-        return _table(path, wanted, width, target)
+        return _table(path, fitted, width, target)
     if kind == ".parquet":
-        return _parquet(path, wanted, width, target)
+        return _parquet(path, fitted, width, target)
     if kind == ".npz":
         X, names = _archive(path)
     else:
         dataset = load(text)
         X, names = dataset.X, dataset.feature_names
-    order = None if names is None or wanted is None else places(names, wanted)
+    order = None if names is None or fitted is None else positions(names, fitted)
     if order is not None:
         return X[:, order]
     if kind in readers.SVMLIGHT and X.shape[1] < width:
@@ -79,11 +79,11 @@ def _rows_of(text: str, kind: str, path: Path, wanted: Sequence[str] | None, wid
     return X
 
 
-def _parquet(path: Path, wanted: Sequence[str] | None, width: int, target: str | None) -> Any:
+def _parquet(path: Path, fitted: Sequence[str] | None, width: int, target: str | None) -> Any:
     from dualgap.datasets import parquet
 
     names = parquet.column_names(path)
-    order = None if wanted is None else places(names, wanted)
+    order = None if fitted is None else positions(names, fitted)
     if order is None:
         order = _by_place(path.name, names, True, width, target)
     return parquet.numbers(path, [names[place] for place in order])
@@ -107,7 +107,7 @@ def _count(path: Path, parts: dict[str, Any]) -> int:
     return len(rows) if "X" in parts else len(rows) - 1
 
 
-def _table(path: Path, wanted: Sequence[str] | None, width: int, target: str | None) -> Any:
+def _table(path: Path, fitted: Sequence[str] | None, width: int, target: str | None) -> Any:
     def opener() -> Any:
         return opened(path)
 
@@ -119,10 +119,10 @@ def _table(path: Path, wanted: Sequence[str] | None, width: int, target: str | N
     cells = [cell.strip() for cell in next(csv.reader([first], delimiter=delimiter))]
     header = tables.is_header(cells)
     names = cells if header else [str(place) for place in range(len(cells))]
-    order = places(names, wanted) if header and wanted is not None else None
+    order = positions(names, fitted) if header and fitted is not None else None
     if order is None:
         order = _by_place(path.name, names, header, width, target)
-    # The last wanted column stands in for the target, which a table has and these rows do not need.
+    # The last fitted column stands in for the target, which a table has and these rows do not need.
     layout = tables.Layout(delimiter, names, header, order[:-1], order[-1])
     try:
         X = tables.numbers_of(opener, layout, order)

@@ -51,16 +51,16 @@ def label_text(value: Any) -> str:
 def against_rest(dataset: Dataset, positive: Sequence[str]) -> Dataset:
     """The same rows, with the labels in `positive` as +1 and all others as −1."""
     labels = dataset.labels
-    wanted = {_as_typed(text) for text in positive}
-    for text in sorted(wanted):
+    positives = {_as_typed(text) for text in positive}
+    for text in sorted(positives):
         if text not in labels:
             raise ValueError(f"{dataset.name} has no label {text!r}; its labels are {_listed(labels)}")
-    if len(wanted) == len(labels):
+    if len(positives) == len(labels):
         raise ValueError(f"every label of {dataset.name} is named as positive; leave at least one for the other side")
 
     def signs(y: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         values, position = np.unique(y, return_inverse=True)
-        sides = np.array([1 if label_text(value) in wanted else -1 for value in values], dtype=np.int8)
+        sides = np.array([1 if label_text(value) in positives else -1 for value in values], dtype=np.int8)
         return sides[position]
 
     y_test = None if dataset.y_test is None else signs(dataset.y_test)

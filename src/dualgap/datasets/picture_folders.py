@@ -89,16 +89,16 @@ def read_album(
         names, read = _opened(path, open_files)
         entries = _entries(names, labels)
         if not entries:
-            wanted = f" labelled {' or '.join(labels)}" if labels else ""
-            raise ValueError(f"{str(path)!r} holds no pictures{wanted}; put them into a folder for each label")
+            labelled = f" labelled {' or '.join(labels)}" if labels else ""
+            raise ValueError(f"{str(path)!r} holds no pictures{labelled}; put them into a folder for each label")
 
         def rows_of(some: Sequence[_Entry]) -> list[Picture | str]:
             return [_row_or_reason(entry, read, row_of) for entry in some]
 
-        pieces = [entries[start : start + AT_A_TIME] for start in range(0, len(entries), AT_A_TIME)]
+        batches = [entries[start : start + AT_A_TIME] for start in range(0, len(entries), AT_A_TIME)]
         rows: list[Picture | str] = []
         with use_threads(n_jobs):
-            for some in parallel_map(rows_of, pieces):
+            for some in parallel_map(rows_of, batches):
                 rows += some
                 if progress is not None:
                     progress(len(rows), len(entries))

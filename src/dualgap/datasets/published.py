@@ -15,7 +15,7 @@ from dualgap.datasets.dataset import Dataset
 from dualgap.datasets.readers import refusing_damage
 
 TABLE = Path(__file__).with_name("published.toml")
-MEAN_AGREES = 1e-6  # of a measured target, relative: the table has so many digits
+MEAN_AGREES = 1e-6  # of a measured target, relative: the number of digits in the table
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Published:
         )
 
     def _check(self, dataset: Dataset, path: Path) -> None:
-        """Refuse other sizes, other shares of labels, another mean of a measured target."""
+        """Refuse other sizes, other counts of labels, another mean of a measured target."""
         tested = 0 if dataset.y_test is None else len(dataset.y_test)
         counts = tuple(np.unique(dataset.y, return_counts=True)[1].tolist()) if self.counts else ()
         mean = None if self.mean is None else float(np.mean(dataset.y))

@@ -141,14 +141,14 @@ def _read_npz(path: Path) -> Dataset:
     return Dataset(path.name, X, y, X_test, y_test, None, names, description, str(path), standardize=dense)
 
 
-def read_npz(path: Path, wanted: Collection[str] = PARTS) -> dict[str, np.ndarray[Any, Any]]:
-    """The wanted arrays of an archive, as far as it holds them, by their names."""
+def read_npz(path: Path, names: Collection[str] = PARTS) -> dict[str, np.ndarray[Any, Any]]:
+    """Those of the named arrays that an archive holds, by their names."""
     try:
         with open(source(path), "rb") as file, zipfile.ZipFile(file) as archive:
             found = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
             parts = {}
             for name, info in found.items():
-                if name in wanted:
+                if name in names:
                     with archive.open(info) as member:
                         parts[name] = read_array(member, info.file_size, f"{name}.npy")
     except zipfile.BadZipFile as error:
@@ -171,7 +171,7 @@ def names_of(path: Path, parts: dict[str, np.ndarray[Any, Any]]) -> tuple[str, .
 
 
 def part_of(path: Path, parts: dict[str, np.ndarray[Any, Any]], ending: str) -> tuple[Any, Any]:
-    needed = [piece + ending for piece in ("data", "indices", "indptr", "shape")]
+    needed = [array + ending for array in ("data", "indices", "indptr", "shape")]
     sparse = needed[0] in parts and "X" + ending not in parts
     if not sparse:
         needed = ["X" + ending]

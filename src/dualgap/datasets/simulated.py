@@ -36,7 +36,7 @@ def _check_level(name: str, option: str, value: object) -> None:
 class Simulated:
     """Gaussian rows x, a hidden direction β of length 1, labels sign(⟨x, β⟩ + noise·N(0, 1)).
 
-    β itself classifies a share 1 − arctan(noise)/π of the rows correctly: 0.879 at the default noise.
+    β itself classifies a fraction 1 − arctan(noise)/π of the rows correctly: 0.879 at the default noise.
     """
 
     name: ClassVar[str] = "simulated"
@@ -137,7 +137,7 @@ class Classification:
         if not 1 <= self.informative <= self.d:
             raise ValueError(f"{self.name} needs 1 ≤ informative ≤ d = {self.d}, got informative={self.informative}")
         if self.flip > 1:
-            raise ValueError(f"{self.name} needs a share flip between 0 and 1, got flip={self.flip}")
+            raise ValueError(f"{self.name} needs a fraction flip between 0 and 1, got flip={self.flip}")
 
     @property
     def shape(self) -> tuple[int, int]:

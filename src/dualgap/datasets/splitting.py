@@ -13,14 +13,14 @@ from dualgap.datasets.dataset import Dataset
 def split(
     dataset: Dataset, test_size: float = 0.2, seed: int = 0, standardize: bool | None = None, stratify: bool = False
 ) -> Dataset:
-    """The same data set with a test part of share `test_size`, unless it has an official one or the share is 0.
+    """The same data set with a test part of the fraction `test_size`, unless it has an official one or the fraction is 0.
 
     `standardize` divides each column by its deviation in the training part, and first takes its mean away where the
     rows are dense (on sparse rows that would fill the zeros); None does as the data set asks. `stratify` keeps the
-    share of each label equal in both parts.
+    fraction of each label equal in both parts.
     """
     if not 0 <= test_size < 1:
-        raise ValueError(f"the test share must be at least 0 and below 1, got {test_size}")
+        raise ValueError(f"the test fraction must be at least 0 and below 1, got {test_size}")
     if dataset.X_test is None and test_size > 0:
         dataset = _held_out(dataset, test_size, seed, stratify)
     if dataset.standardize if standardize is None else standardize:
@@ -39,7 +39,7 @@ def _held_out(dataset: Dataset, test_size: float, seed: int, stratify: bool) -> 
         if rarest < 2 or min(tested, rows - tested) < len(np.unique(dataset.y)):
             raise ValueError(
                 f"{dataset.name} is too small to hold out {test_size:g} of its {rows} rows with every label in both "
-                "parts; pass --test-size 0 or another share"
+                "parts; pass --test-size 0 or another fraction"
             )
     elif rows < 2:
         raise ValueError(f"{dataset.name} has {rows} row, too few to hold out a test part; pass --test-size 0")

@@ -14,8 +14,8 @@ from dualgap.memory import refuse_beyond_memory
 Opener = Callable[[], BufferedReader]
 
 # The widest public sets have 55 million columns; an index far beyond is a slip, and would ask for that many weights.
-MOST_COLUMNS = 100_000_000
-# Weights, gradient, direction and the like: a fit holds about so many vectors of one float64 a column.
+MAX_COLUMNS = 100_000_000
+# Weights, gradient, direction and the like: the vectors of one float64 a column that a fit holds, about.
 VECTORS = 10
 MARK = b"\xef\xbb\xbf"  # a byte-order mark, as some editors put it before the first line
 FORM = "a line is a label and index:value pairs, indices ascending from 1"
@@ -33,17 +33,17 @@ def read_svmlight(opener: Opener, name: str) -> tuple[Any, np.ndarray[Any, Any]]
         raise ValueError(f"{name} is not svmlight text ({FORM}): {error}") from None
     if X.shape[0] == 0:
         raise ValueError(f"{name} holds no rows; {FORM}")
-    if X.shape[1] <= MOST_COLUMNS:
+    if X.shape[1] <= MAX_COLUMNS:
         refuse_too_wide(X.shape[1], name)
-    if X.shape[1] > MOST_COLUMNS or not (np.isfinite(X.data).all() and np.isfinite(y).all()):
+    if X.shape[1] > MAX_COLUMNS or not (np.isfinite(X.data).all() and np.isfinite(y).all()):
         _refuse(opener, name)
     return X, y
 
 
 def refuse_too_wide(columns: int, name: str) -> None:
     """A ValueError for more columns than are read, or than a fit could hold its vectors for."""
-    if columns > MOST_COLUMNS:
-        raise ValueError(f"{name} has {columns:,} columns, and more than {MOST_COLUMNS:,} are not read")
+    if columns > MAX_COLUMNS:
+        raise ValueError(f"{name} has {columns:,} columns, and more than {MAX_COLUMNS:,} are not read")
     refuse_beyond_memory(8 * VECTORS * columns, f"a fit of the {columns:,} columns of {name}")
 
 
@@ -79,8 +79,8 @@ def _fault(words: list[str]) -> str:
         index = int(place)
         if index < 0:
             return f"the negative index {index}"
-        if index > MOST_COLUMNS:
-            return f"the index {index}, and more than {MOST_COLUMNS:,} columns are not read"
+        if index > MAX_COLUMNS:
+            return f"the index {index}, and more than {MAX_COLUMNS:,} columns are not read"
         if index <= before:
             return f"the index {index} behind {before}"
         if not _is_finite(value):

@@ -106,7 +106,7 @@ def target_column(name: str, names: list[str], header: bool, target: str | int |
 
 
 def numbers_of(opener: Opener, layout: Layout, columns: list[int]) -> np.ndarray[Any, Any]:
-    whole = sorted(columns) == list(range(len(layout.names)))
+    all_columns = sorted(columns) == list(range(len(layout.names)))
     with opener() as file, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # numpy warns of a file without rows; the caller refuses it
         cells = np.loadtxt(
@@ -114,12 +114,12 @@ def numbers_of(opener: Opener, layout: Layout, columns: list[int]) -> np.ndarray
             delimiter=layout.delimiter,
             skiprows=int(layout.header),
             # With a choice of columns numpy lets rows of any length pass.
-            usecols=None if whole else columns,
+            usecols=None if all_columns else columns,
             comments=None,
             quotechar='"',
             ndmin=2,
         )
-    if whole and cells.size:
+    if all_columns and cells.size:
         return cells[:, columns]
     _refuse_other_lengths(opener, layout)
     return cells
@@ -167,7 +167,7 @@ def refuse(opener: Opener, name: str, layout: Layout, target_may_be_text: bool) 
         if len(text[column]) * 2 < count:
             raise ValueError(
                 f"line {line} of {name} has {cell!r} in column {layout.names[column]}, which is no finite number as "
-                "most rows have there; mend it, or leave the row out"
+                "most rows have there; correct it, or leave the row out"
             )
         raise ValueError(
             f"{name} has text in column {some([layout.names[column] for column in sorted(text)])} (for example "

@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from dualgap.data.rows import Rows
 from dualgap.data.validation import as_rows
 
-# Labels are hashed in pieces, so that the text of a long column is never held twice.
-PIECE = 1 << 16
+LABELS_AT_A_TIME = 1 << 16  # hashed together, so that the text of a long column is never held twice
 
 
 @dataclass(frozen=True)
@@ -72,9 +71,9 @@ def _of_rows(rows: Rows) -> str:
         dense = 2 * filled > rows.dimension
         counts.update(_whole(filled, np.dtype("<u8")))
         if dense.any():
-            whole = stored if dense.all() else stored[dense]
-            whole = whole.toarray() if rows.is_sparse else whole
-            full.update(_little(whole + 0.0))  # −0 and 0 are the same number
+            dense_rows = stored if dense.all() else stored[dense]
+            dense_rows = dense_rows.toarray() if rows.is_sparse else dense_rows
+            full.update(_little(dense_rows + 0.0))  # −0 and 0 are the same number
         if not dense.all():
             rest = stored[~dense] if dense.any() else stored
             if rows.is_sparse:
@@ -99,13 +98,13 @@ def _of_labels(y: ArrayLike) -> str:
         labels = np.asarray(labels.tolist())
     numbers = labels.dtype.kind in "biuf"
     found = hashlib.sha256(f"dualgap labels {labels.size} {columns} {'numbers' if numbers else 'text'}".encode())
-    for begin in range(0, labels.size, PIECE):
-        piece = labels[begin : begin + PIECE]
+    for begin in range(0, labels.size, LABELS_AT_A_TIME):
+        some = labels[begin : begin + LABELS_AT_A_TIME]
         if numbers:
-            found.update(_little(piece.astype(np.float64) + 0.0))
+            found.update(_little(some.astype(np.float64) + 0.0))
         else:
             # Lengths come first, so that no two lists of words run together to the same text.
-            for word in map(str, piece.tolist()):
+            for word in map(str, some.tolist()):
                 found.update(f"{len(word)} {word}".encode())
     return found.hexdigest()
 

@@ -123,14 +123,14 @@ def _intercept(root: Part) -> float | NDArray[np.float64]:
 def _classes(part: Part) -> NDArray[Any]:
     """Numbers, truth values or text, in the type they had."""
     name, values = part.of("type", str), part.of("values", list)
-    wanted = KINDS_OF_CLASSES.get(name[1:2]) if re.fullmatch(r"[<>|][biufU]\d{1,9}", name) else None
-    if wanted is None or not all(type(value) is wanted for value in values):
+    expected = KINDS_OF_CLASSES.get(name[1:2]) if re.fullmatch(r"[<>|][biufU]\d{1,9}", name) else None
+    if expected is None or not all(type(value) is expected for value in values):
         raise ValueError(f"the classes should be numbers or text of the type they name, {name!r}, got others")
-    if wanted is float and not all(map(math.isfinite, values)):
+    if expected is float and not all(map(math.isfinite, values)):
         raise ValueError("the classes should be finite numbers, got others")
     try:
         # The length of text follows from the text: a type that names another could ask for any amount of memory.
-        classes = np.array(values, dtype=np.str_ if wanted is str else np.dtype(name))
+        classes = np.array(values, dtype=np.str_ if expected is str else np.dtype(name))
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"the classes do not fit their type {name!r}: {error}") from None
     return classes
@@ -147,13 +147,13 @@ def _reading(part: Part) -> dict[str, Any]:
     if not part.values:
         return {}
     target, seed = part.values.get("target"), part.of("seed", int)
-    share = part.number("test_size")
-    if not 0.0 <= share < 1.0 or seed < 0:
+    test_size = part.number("test_size")
+    if not 0.0 <= test_size < 1.0 or seed < 0:
         raise ValueError("'reading' should have a test_size from 0 to below 1 and a seed of at least 0, got others")
     return {
         "target": None if target is None else part.of("target", str),
         "positive": list(part.texts("positive")),
-        "test_size": share,
+        "test_size": test_size,
         "seed": seed,
     }
 

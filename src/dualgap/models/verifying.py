@@ -129,13 +129,13 @@ def _claims(model: Model, rows: Rows, y: ArrayLike, sample_weight: ArrayLike | N
             targets, name = np.where(targets == model.classes[k], 1.0, -1.0), f"class {model.classes[k]}: "
         elif targets.ndim == 2:
             targets, name = targets[:, k], f"target {k}: " if count > 1 else ""
-        shares = sample_weight
+        row_weights = sample_weight
         if model.class_factors is not None and model.classes is not None:
             rest, own = model.class_factors[k]
             positive = targets == (1.0 if model.kind == "one_vs_rest" else model.classes[-1])
             factors = np.where(positive, own, rest)
-            shares = factors if sample_weight is None else factors * np.asarray(sample_weight, dtype=np.float64)
-        problem = Problem(rows, targets, model.loss, model.strengths[k], shares, model.free_intercept)
+            row_weights = factors if sample_weight is None else factors * np.asarray(sample_weight, dtype=np.float64)
+        problem = Problem(rows, targets, model.loss, model.strengths[k], row_weights, model.free_intercept)
         claims.append(
             _Claim(
                 name,
@@ -152,11 +152,11 @@ def _claims(model: Model, rows: Rows, y: ArrayLike, sample_weight: ArrayLike | N
 
 
 def _softmax_claim(model: Model, rows: Rows, y: ArrayLike, sample_weight: ArrayLike | None) -> _Claim:
-    shares = sample_weight
+    row_weights = sample_weight
     if model.class_factors is not None:
         factors = np.array(model.class_factors[0])[np.searchsorted(model.classes, np.asarray(y))]  # type: ignore[arg-type]
-        shares = factors if sample_weight is None else factors * np.asarray(sample_weight, dtype=np.float64)
-    problem = MultinomialProblem(rows, y, model.strength, shares, model.free_intercept)
+        row_weights = factors if sample_weight is None else factors * np.asarray(sample_weight, dtype=np.float64)
+    problem = MultinomialProblem(rows, y, model.strength, row_weights, model.free_intercept)
     return _Claim(
         "", problem, model.weights, model.intercept, model.duals, model.certificate, model.statuses[0], model.tol
     )
@@ -189,7 +189,7 @@ def _verify_one(claim: _Claim, may_hold: bool, seconds: float) -> _Found:
         if duals is not None:
             faults.append(f"dual: the file says {said.dual:.12g}, and its duals give {judged.dual:.12g}")
         elif not may_hold or faults:
-            found.notes.append("the dual value was not looked into, because the claim is refuted already")
+            found.notes.append("the dual value was not checked, because the claim is refuted already")
         else:
             _settle(claim, found, dual_slack, seconds)
     if not found.undecided:
@@ -215,14 +215,14 @@ def _compare_gaps(claim: _Claim, found: _Found, primal_slack: float) -> None:
 
 def _settle(claim: _Claim, found: _Found, slack: float, seconds: float) -> None:
     """In place: the best certificate known after a new solve, and what it says about the claimed D."""
-    wanted = claim.certificate.dual
+    claimed_dual = claim.certificate.dual
     solver: Any = solve_multinomial if isinstance(claim.problem, MultinomialProblem) else solve
     result = solver(
         claim.problem,
         tol=0.0,
         max_seconds=seconds,
         start=(claim.weights, claim.intercept, None),
-        callback=lambda record: record.dual >= wanted or record.primal < wanted - slack,
+        callback=lambda record: record.dual >= claimed_dual or record.primal < claimed_dual - slack,
     )
     if result.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
@@ -233,15 +233,15 @@ def _settle(claim: _Claim, found: _Found, slack: float, seconds: float) -> None:
         gap = max(known.primal - solved.primal + solved.gap, 0.0)
         rounding = known.primal_error + solved.primal_error + solved.rounding
         found.certificate = known = replace(known, dual=solved.dual, gap=gap + rounding, rounding=rounding)
-    if wanted <= known.dual + slack:
+    if claimed_dual <= known.dual + slack:
         found.notes.append("the file keeps no duals; those of a new solve prove its dual value")
-    elif solved.primal < wanted - slack:
+    elif solved.primal < claimed_dual - slack:
         found.faults.append(
-            f"dual: the file says that no weights give less than {wanted:.12g}, and a new solve found weights that give "
+            f"dual: the file says that no weights give less than {claimed_dual:.12g}, and a new solve found weights that give "
             f"{solved.primal:.12g}"
         )
     else:
         found.undecided.append(
-            f"dual: the file says {wanted:.12g} and keeps no duals to show it; a new solve proved {known.dual:.12g} in "
+            f"dual: the file says {claimed_dual:.12g} and keeps no duals to show it; a new solve proved {known.dual:.12g} in "
             f"{seconds:g} s, which neither proves nor refutes it; allow more seconds, or fit again and keep the duals"
         )

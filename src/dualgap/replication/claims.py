@@ -261,8 +261,8 @@ CLAIMS = {claim.id: claim for claim in _TABLE}
 
 def chosen(names: Sequence[str]) -> list[Claim]:
     """The claims of reports (R0) and of single ids (R0.4), in the table's order; all where none is named."""
-    wanted = [name.strip().upper().replace("B", "b") for name in names]
-    for name, typed in zip(wanted, names, strict=True):
+    asked = [name.strip().upper().replace("B", "b") for name in names]
+    for name, typed in zip(asked, names, strict=True):
         if name not in REPORTS and name not in CLAIMS:
             raise ValueError(f"there is no report or claim {typed!r}; there are R0 to R4, and {', '.join(CLAIMS)}")
-    return [claim for claim in CLAIMS.values() if not wanted or claim.report in wanted or claim.id in wanted]
+    return [claim for claim in CLAIMS.values() if not asked or claim.report in asked or claim.id in asked]

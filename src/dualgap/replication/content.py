@@ -69,12 +69,12 @@ def content(
                 entry["parts"].append({"kind": "pictures", "images": dict(part.images)})
         return entry
 
-    wanted = {figure.id for figure in figures}
+    chosen_ids = {figure.id for figure in figures}
     reports = []
     for report in dict.fromkeys([*(claim.report for claim in claims), *(figure.report for figure in figures)]):
         cards = []
         for claim in (one for one in claims if one.report == report):
-            parts = [shown(FIGURES[name], claim.id) for name in claim.figures if name in wanted]
+            parts = [shown(FIGURES[name], claim.id) for name in claim.figures if name in chosen_ids]
             cards.append(_card(claim, verdicts[claim.id], parts))
         others = [shown(figure, report) for figure in figures if figure.report == report and figure.id not in drawn]
         reports.append({"id": report, "title": REPORTS[report], "claims": cards, "others": others})
@@ -164,9 +164,9 @@ def _line(problem: Problem) -> dict[str, Any]:
     }
 
 
-def percent_above(share: float) -> str:
+def percent_above(fraction: float) -> str:
     """How far above an optimum, in percent; what rounding puts below it is 0."""
-    if math.isnan(share):
+    if math.isnan(fraction):
         return "–"
-    value = 100.0 * share
+    value = 100.0 * fraction
     return f"+{value:,.0f} %" if value >= 100 else f"+{max(value, 0.0):.2g} %"

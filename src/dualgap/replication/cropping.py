@@ -54,13 +54,13 @@ def cropping_figure(made: Steps) -> go.Figure:
 
 
 def sheet_figure(rows: Mapping[str, Sequence[NDArray[Any]]]) -> go.Figure:
-    """Pictures side by side, a row for each label; rows of 14,400 numbers, as a data set has them, are folded up again."""
-    folded = [
+    """Pictures side by side, a row for each label; rows of 14,400 numbers, as a data set has them, become pictures again."""
+    pictures = [
         [picture.reshape(SIDE, SIDE) if picture.ndim == 1 else picture for picture in some] for some in rows.values()
     ]
-    across = max(len(some) for some in folded)
+    across = max(len(some) for some in pictures)
     titles = [label if place == 0 else "" for label in rows for place in range(across)]
-    return _grid(folded, TILE, titles)
+    return _grid(pictures, TILE, titles)
 
 
 def _grid(pictures: Sequence[Sequence[NDArray[Any]]], size: int, titles: Sequence[str]) -> go.Figure:

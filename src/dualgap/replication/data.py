@@ -98,7 +98,7 @@ class FirstRows(Derived):
 
 @dataclass(frozen=True)
 class GaussianMap(Derived):
-    """exp(−‖x − s‖²/h²) for centers s drawn from the training part, then standardized: R4's projection, sign mended."""
+    """exp(−‖x − s‖²/h²) for centers s drawn from the training part, then standardized: R4's projection, sign corrected."""
 
     width: float = 10.0
     share: float = 0.2

@@ -13,9 +13,9 @@ FIGURES: dict[str, Figure] = {figure.id: figure for report in _REPORTS for figur
 
 def named(name: str, reports: Sequence[str]) -> list[Figure]:
     """The figures of some reports that go by a name such as `cropping`, or by a number such as `4` or `table 2`."""
-    wanted = name.strip().lower()
+    asked = name.strip().lower()
     among = [figure for figure in FIGURES.values() if figure.report in reports]
-    found = [figure for figure in among if wanted in (figure.name, *_numbers(figure))]
+    found = [figure for figure in among if asked in (figure.name, *_numbers(figure))]
     if not found:
         there = ", ".join(figure.name for figure in among)
         raise ValueError(f"there is no figure {name!r} in {', '.join(reports)}; there are: {there}")

@@ -109,9 +109,11 @@ def random_stop(gathered: Gathered) -> Sequence[Panel]:
     frame = gathered.frame
     trials = frame.of("R0.random stop", PEGASOS)
     excess = np.sort([trial.last("primal") / frame.optimum(trial) - 1.0 for trial in trials])
-    shares = (np.arange(1, excess.size + 1) / excess.size).tolist()
-    line = Line("runs", np.maximum(excess, 1e-9).tolist(), shares, marked=True)
-    return [Panel("", "P/P* − 1 at a random iteration", "share of runs below", (line,), {"one half": 0.5}, log_x=True)]
+    fractions = (np.arange(1, excess.size + 1) / excess.size).tolist()
+    line = Line("runs", np.maximum(excess, 1e-9).tolist(), fractions, marked=True)
+    return [
+        Panel("", "P/P* − 1 at a random iteration", "fraction of runs below", (line,), {"one half": 0.5}, log_x=True)
+    ]
 
 
 FIGURES = (

@@ -10,9 +10,9 @@ import numpy as np
 
 from dualgap.replication.frames import Frame, Numbers, Trial
 
-# A curve has come down when no more than this share of the way from P(0) to the certified optimum is left, and it stays
+# A curve has come down when no more than this fraction of the way from P(0) to the certified optimum is left, and it stays
 # so. The reports judge curves by eye. ASDCA works on a loss smoothed by γ = 1, which leaves it some 6 % of the way above
-# the optimum of the plain hinge for ever (simulated data): a smaller share, or a proven gap of 1e-2, would compare
+# the optimum of the plain hinge for ever (simulated data): a smaller fraction, or a proven gap of 1e-2, would compare
 # limits where the reports speak of speed.
 DOWN = 0.1
 NEAR = 0.05
@@ -30,9 +30,9 @@ def way_left(frame: Frame, trial: Trial) -> Numbers:
     return left
 
 
-def until_down(left: Numbers, places: Numbers, share: float = DOWN) -> float:
-    """The place from which on no more than `share` of the way is left; infinite where there is none."""
-    high = np.flatnonzero(~(left <= share))
+def until_down(left: Numbers, places: Numbers, fraction: float = DOWN) -> float:
+    """The place from which on no more than `fraction` of the way is left; infinite where there is none."""
+    high = np.flatnonzero(~(left <= fraction))
     first = int(high[-1]) + 1 if high.size else 0
     return float(places[first]) if first < places.size else math.inf
 
@@ -43,7 +43,7 @@ def middle(values: Iterable[float]) -> float:
     return float(statistics.median(kept)) if kept else math.nan
 
 
-def median_down(frame: Frame, trials: Sequence[Trial], x: str = "updates", share: float = DOWN) -> float:
+def median_down(frame: Frame, trials: Sequence[Trial], x: str = "updates", fraction: float = DOWN) -> float:
     """Where the median curve of the trials has come down; single runs go up and down too much to say.
 
     Trials of one solver are recorded at the same updates; CPU seconds are medians over them too.
@@ -51,17 +51,17 @@ def median_down(frame: Frame, trials: Sequence[Trial], x: str = "updates", share
     length = min(trial.column("primal").size for trial in trials)
     left = np.median([way_left(frame, trial)[:length] for trial in trials], axis=0)
     places = np.median([trial.column(x)[:length] for trial in trials], axis=0)
-    return until_down(left, places, share)
+    return until_down(left, places, fraction)
 
 
-def median_near(frame: Frame, trials: Sequence[Trial], share: float = NEAR) -> float:
-    """The updates from which on the median curve of the trials is within `share` of P(0) of the certified optimum."""
+def median_near(frame: Frame, trials: Sequence[Trial], fraction: float = NEAR) -> float:
+    """The updates from which on the median curve of the trials is within `fraction` of P(0) of the certified optimum."""
     length = min(trial.column("primal").size for trial in trials)
     curves = [trial.column("primal")[:length] for trial in trials]
     above = np.median(
         [(one - frame.optimum(trial)) / one[0] for one, trial in zip(curves, trials, strict=True)], axis=0
     )
-    return until_down(above, np.median([trial.column("updates")[:length] for trial in trials], axis=0), share)
+    return until_down(above, np.median([trial.column("updates")[:length] for trial in trials], axis=0), fraction)
 
 
 def quickest(frame: Frame, experiment: str, starting: str, x: str = "updates") -> tuple[str, float]:
@@ -120,12 +120,12 @@ def is_above_zero(differences: Numbers) -> bool:
     return bool(differences.mean() > 2.0 * differences.std(ddof=1) / math.sqrt(differences.size))
 
 
-def alike(first: float, second: float, *, most: float) -> bool:
-    """Whether neither of two numbers is more than `most` times the other; two infinities are not known to be."""
+def alike(first: float, second: float, *, factor: float) -> bool:
+    """Whether neither of two numbers is more than `factor` times the other; two infinities are not known to be."""
     if not (math.isfinite(first) and math.isfinite(second)):
         return False
     low, high = sorted((first, second))
-    return high <= most * low or high == low
+    return high <= factor * low or high == low
 
 
 def angle(trial: Trial) -> float:

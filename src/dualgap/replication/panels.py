@@ -149,7 +149,7 @@ def sweep(
     for field_name, words in (("train_score", "training"), ("test_score", "test")):
         values = [[final for run in ends[at] if (final := summary.final(run, field_name)) is not None] for at in places]
         known = [(at, found) for at, found in zip(places, values, strict=True) if found]
-        middle, low, high = ([float(np.percentile(found, share)) for _, found in known] for share in (50, 5, 95))
+        middle, low, high = ([float(np.percentile(found, level)) for _, found in known] for level in (50, 5, 95))
         lines.append(Line(words, [at for at, _ in known], middle, low, high, marked=True))
     return Panel(title, x_label, "accuracy", tuple(lines), {}, True, False)
 

@@ -94,7 +94,7 @@ def slowest(frame: Frame) -> Verdict:
 
 
 def fastest(frame: Frame) -> Verdict:
-    """R0.2: who is fastest where, in updates; close means within twice as many."""
+    """R0.2: which solver is fastest where, in updates; close means within twice as many."""
     genomic, simulated, skin = (_speeds(frame, data) for data in ("genomic", "simulated", "skin"))
     parts = [
         Part(
@@ -112,7 +112,7 @@ def fastest(frame: Frame) -> Verdict:
         ),
         Part(
             "on simulated data ASDCA is the fastest and SDCA close to it",
-            simulated[ASDCA] == min(simulated.values()) and alike(simulated[SDCA], simulated[ASDCA], most=2.0),
+            simulated[ASDCA] == min(simulated.values()) and alike(simulated[SDCA], simulated[ASDCA], factor=2.0),
             f"SDCA takes {number(times(simulated[SDCA], simulated[ASDCA]))} times as many updates as ASDCA",
         ),
     ]
@@ -125,13 +125,13 @@ def samplings(frame: Frame) -> Verdict:
     All three have the same limit, so that the last hundredth of the way can tell them apart.
     """
     names = (SDCA, PERMUTATION, CYCLIC)
-    genomic = {name: median_down(frame, frame.of("R0.genomic", name), share=FINE) for name in names}
-    skin = {name: median_down(frame, frame.of("R0.skin", name), share=FINE) for name in names}
+    genomic = {name: median_down(frame, frame.of("R0.genomic", name), fraction=FINE) for name in names}
+    skin = {name: median_down(frame, frame.of("R0.skin", name), fraction=FINE) for name in names}
     jumps = {name: roughness(frame, frame.of("R0.skin", name)) for name in (SDCA, PERMUTATION)}
     parts = [
         Part(
             "on genomic data all three are alike",
-            alike(min(genomic.values()), max(genomic.values()), most=ALIKE),
+            alike(min(genomic.values()), max(genomic.values()), factor=ALIKE),
             _said(genomic),
         ),
         Part(
@@ -142,7 +142,7 @@ def samplings(frame: Frame) -> Verdict:
         Part("on skin data cyclic is slower", skin[CYCLIC] > max(skin[SDCA], skin[PERMUTATION]), _said(skin)),
         Part(
             "on skin data permutation is as fast as random",
-            alike(skin[PERMUTATION], skin[SDCA], most=ALIKE),
+            alike(skin[PERMUTATION], skin[SDCA], factor=ALIKE),
             f"{number(times(skin[PERMUTATION], skin[SDCA]))} times as many updates",
         ),
         Part(
@@ -202,7 +202,7 @@ def projection_curves(frame: Frame) -> Verdict:
         ),
         Part(
             "both are equally fast",
-            alike(*speeds, most=ALIKE),
+            alike(*speeds, factor=ALIKE),
             f"{number(speeds[0])} updates without, {number(speeds[1])} with",
         ),
         Part(
@@ -233,7 +233,7 @@ def strengths(frame: Frame) -> Verdict:
     """R0.6: per algorithm, updates that never grow with λ, and a final P that always does.
 
     The report draws all λ over one axis, so here a curve has come down within a twentieth of P(0) of its own optimum: with
-    a large λ the whole way is shorter than that, and a share of it would tell noise from nothing.
+    a large λ the whole way is shorter than that, and a fraction of it would tell noise from nothing.
     """
     parts = []
     for name in (SDCA, PEGASOS, ASDCA, MINI):
@@ -274,7 +274,7 @@ def always_faster(frame: Frame) -> Verdict:
 
 
 def shapes(frame: Frame) -> Verdict:
-    """R0.8: who is best of the four, in updates, by the shape of the data."""
+    """R0.8: which solver is best of the four, in updates, by the shape of the data."""
     parts = []
     for data, name, shape in (("simulated", ASDCA, "n > d"), ("skin", ASDCA, "n > d"), ("genomic", MINI, "d > n")):
         speeds = _speeds(frame, data)
@@ -289,7 +289,7 @@ def skin_rates(frame: Frame) -> Verdict:
     for x, words in (("updates", "updates"), ("epoch", "epochs (rows read)")):
         speeds = _speeds(frame, "skin", x)
         said = f"SDCA {number(speeds[SDCA])}, ASDCA {number(speeds[ASDCA])} {words}"
-        parts.append(Part(f"the same rate in {words}", alike(speeds[SDCA], speeds[ASDCA], most=ALIKE), said))
+        parts.append(Part(f"the same rate in {words}", alike(speeds[SDCA], speeds[ASDCA], factor=ALIKE), said))
     return verdict(parts, failing="An update of ASDCA reads a batch of 2 rows, one of SDCA a single row.")
 
 
@@ -314,9 +314,11 @@ def random_stop(frame: Frame) -> Verdict:
         allowed = 42.0 * 4.0 * radius**2 * math.log(2.0 * updates) / (trial.strength * updates)
         inside.append(trial.last("primal") - frame.optimum(trial) <= allowed)
         near.append(way_left(frame, trial)[-1] <= DOWN)
-    shares = [sum(kept) / len(kept) for kept in (inside, near)]
+    fractions = [sum(kept) / len(kept) for kept in (inside, near)]
     parts = [
-        Part("at least half of the runs are within the theorem's bound", shares[0] >= 0.5, percent(shares[0], 0)),
-        Part("at least half of them have come down the way to the optimum", shares[1] >= 0.5, percent(shares[1], 0)),
+        Part("at least half of the runs are within the theorem's bound", fractions[0] >= 0.5, percent(fractions[0], 0)),
+        Part(
+            "at least half of them have come down the way to the optimum", fractions[1] >= 0.5, percent(fractions[1], 0)
+        ),
     ]
     return verdict(parts)

@@ -31,7 +31,7 @@ def permutations(frame: Frame) -> Verdict:
     parts.append(
         Part(
             "for Pegasos on breast cancer data it makes no clear difference (within a quarter)",
-            alike(first, second, most=1.25) or first == second,
+            alike(first, second, factor=1.25) or first == second,
             f"{number(first)} updates by permutation, {number(second)} at random",
         )
     )
@@ -125,12 +125,12 @@ def simulated_data(frame: Frame) -> Verdict:
     parts = [
         Part(
             "equal speed (within a factor 1.5)",
-            alike(*speeds, most=1.5),
+            alike(*speeds, factor=1.5),
             f"{number(speeds[0])} against {number(speeds[1])} updates",
         ),
         Part(
             "equal stability (within a factor 2)",
-            alike(*jumps, most=2.0),
+            alike(*jumps, factor=2.0),
             f"Pegasos jumps {number(times(jumps[1], jumps[0]))} times as far between records",
         ),
         Part(

@@ -21,7 +21,7 @@ class Observer(Watcher):
     """Hears of experiments and facts too. Every method does nothing here; a view overrides what it wants to show."""
 
     def experiment(self, experiment: Experiment, runs: int) -> None:
-        """An experiment begins that has so many runs still to do."""
+        """An experiment begins that has `runs` runs still to do."""
 
     def fact(self, name: str) -> None:
         """Something that is no run is being measured."""
@@ -52,8 +52,8 @@ def _all_ids(experiments: Sequence[Experiment]) -> set[str]:
 
 def belonging(experiments: Sequence[Experiment], runs: Sequence[FinishedRun]) -> list[FinishedRun]:
     """The runs that the experiments consist of; a folder may hold others, of other settings."""
-    wanted = _all_ids(experiments)
-    return [run for run in runs if run.run in wanted]
+    ids = _all_ids(experiments)
+    return [run for run in runs if run.run in ids]
 
 
 def still_to_do(experiments: Sequence[Experiment], done: Sequence[FinishedRun]) -> int:

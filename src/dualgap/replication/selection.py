@@ -62,7 +62,7 @@ class Selection:
 
 
 def resumed(folder: Path, selection: Selection) -> Selection:
-    """What a folder was begun with; the names of `selection` are added to it, and another size is refused."""
+    """What a folder was started with; the names of `selection` are added to it, and another size is refused."""
     file = folder / SETTINGS
     if not file.exists():
         if (folder / store.FILE).exists():
@@ -70,7 +70,9 @@ def resumed(folder: Path, selection: Selection) -> Selection:
         return selection
     kept = _settings(file)
     if selection.quick and not kept["quick"]:
-        raise ValueError(f"{str(folder)!r} was begun in full size; leave --quick out, or choose another folder with -o")
+        raise ValueError(
+            f"{str(folder)!r} was started in full size; leave --quick out, or choose another folder with -o"
+        )
     names = tuple(dict.fromkeys((*kept["names"], *selection.names))) if kept["names"] else ()
     return Selection(names, bool(kept["quick"]), selection.figure or kept.get("figure"))
 

@@ -61,11 +61,11 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:.{digits}g}"
 
 
-def percent(share: float, digits: int = 1) -> str:
-    """A share in percent."""
-    if math.isnan(share):
+def percent(fraction: float, digits: int = 1) -> str:
+    """A fraction in percent."""
+    if math.isnan(fraction):
         return "unknown"
-    return f"{100.0 * share:,.0f} %" if abs(share) >= 10.0 else f"{100.0 * share:.{digits}f} %"
+    return f"{100.0 * fraction:,.0f} %" if abs(fraction) >= 10.0 else f"{100.0 * fraction:.{digits}f} %"
 
 
 def proven(gap: float) -> str:

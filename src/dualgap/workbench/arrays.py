@@ -18,7 +18,7 @@ from dualgap.workbench.store import FinishedRun
 # A list, because two threads may race on equal arrays, and the first to finish must not take the other's away.
 _HELD: dict[str, list[Dataset]] = {}
 _LOCK = threading.Lock()
-BLOCK = 4096  # rows hashed at a time, so that no copy of the whole is made
+ROWS_AT_A_TIME = 4096  # hashed together, so that X is never copied in full
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,6 @@ def _digest(X: Any, y: np.ndarray[Any, Any]) -> str:
     digest = hashlib.sha256(repr((X.shape, X.dtype.str, y.dtype.str)).encode())
     parts = [X] if isinstance(X, np.ndarray) else [X.data, X.indices, X.indptr]
     for part in (*parts, y):
-        for start in range(0, len(part), BLOCK):
-            digest.update(part[start : start + BLOCK].tobytes())
+        for start in range(0, len(part), ROWS_AT_A_TIME):
+            digest.update(part[start : start + ROWS_AT_A_TIME].tobytes())
     return digest.hexdigest()[:10]

@@ -29,8 +29,7 @@ from dualgap.workbench.rivals import installed
 FILE = "race.toml"
 LARGEST = 1 << 20  # bytes; a file of options has some hundred
 
-# In a line, outside of quotes; options have no dotted keys, and a list of numbers has fewer.
-MOST_DOTS = 1000
+MAX_DOTS = 1000  # in a line, outside of quotes; options have no dotted keys, and a list of numbers has fewer
 QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'')
 
 # What each option takes; a value where a list is possible may stand alone.
@@ -99,7 +98,7 @@ def read(path: Path) -> dict[str, Any]:
 
 def _refuse_deep_keys(text: str) -> None:
     """Keys such as a.b.c: Python's reader keeps every part of a key with all parts before it, the square of its length."""
-    if any(line.count(".") > MOST_DOTS for line in QUOTED.sub("", text).splitlines()):
+    if any(line.count(".") > MAX_DOTS for line in QUOTED.sub("", text).splitlines()):
         raise RecursionError
 
 

@@ -25,8 +25,8 @@ from dualgap.workbench.rivals import RIVALS
 from dualgap.workbench.rivals.ladder import Ladder, Task
 
 # Curves of long runs need not show every epoch; but tol is tested at records, so these must not be far apart.
-ENOUGH_RECORDS = 1000
-SPARSEST_RECORDS = 20.0
+TARGET_RECORDS = 1000  # of a run
+MAX_RECORD_EVERY = 20.0  # epochs
 
 
 class Contest:
@@ -83,7 +83,7 @@ class Contest:
             max_seconds=run.seconds,
             seed=run.seed,
             test=self.test,
-            record_every=run.every or min(max(1.0, (run.epochs or 0.0) / ENOUGH_RECORDS), SPARSEST_RECORDS),
+            record_every=run.every or min(max(1.0, (run.epochs or 0.0) / TARGET_RECORDS), MAX_RECORD_EVERY),
             callback=lambda record: tell(record) is True,
             n_jobs=self.threads,
         )

@@ -29,7 +29,7 @@ DEFAULT_SOLVERS = (
 
 
 # A race of more runs than this does not end, and the list of them alone would fill the memory.
-MOST_RUNS = 1_000_000
+MAX_RUNS = 1_000_000
 # scikit-learn splits data by a seed of 32 bits.
 LARGEST_SEED = 2**32 - 1
 
@@ -113,14 +113,14 @@ class Plan:
         if not (math.isfinite(self.tol) and self.tol >= 0):
             raise ValueError(f"tol must be a finite number, at least 0, got {self.tol}")
         if not 0 <= self.test_size < 1:
-            raise ValueError(f"the test share must be at least 0 and below 1, got {self.test_size}")
+            raise ValueError(f"the test fraction must be at least 0 and below 1, got {self.test_size}")
         if self.repeats < 1:
             raise ValueError(f"a race needs at least one repeat, got {self.repeats}")
         if not 0 <= self.seed <= LARGEST_SEED:
             raise ValueError(f"a seed must be at least 0 and at most {LARGEST_SEED}, got {self.seed}")
         runs = len(self.data) * len(self.strengths) * (len(self.solvers) + len(self.rivals)) * self.repeats
-        if runs > MOST_RUNS:
-            raise ValueError(f"a race has at most {MOST_RUNS:,} runs, got {runs:,}; choose fewer repeats")
+        if runs > MAX_RUNS:
+            raise ValueError(f"a race has at most {MAX_RUNS:,} runs, got {runs:,}; choose fewer repeats")
         for text in self.strengths:
             strength_of(text, rows=1)
         # What is asked for twice is run once, whatever its spelling: no two runs of a race have the same id.
@@ -142,13 +142,13 @@ class Plan:
 
     def check_goes_on(self, runs: Iterable[Any]) -> None:
         """Refuse to add to finished runs that were made under other settings; other solvers and data are welcome."""
-        wanted = next(self.heats()).runs[0].settings
+        settings = next(self.heats()).runs[0].settings
         for finished in runs:
             for name in _SHARED:
-                if finished.settings.get(name) != wanted[name]:
+                if finished.settings.get(name) != settings[name]:
                     raise ValueError(
                         f"the finished runs have {name.removeprefix('split_')} {finished.settings.get(name)}, got "
-                        f"{wanted[name]}; resume with their settings, or choose another folder with -o"
+                        f"{settings[name]}; resume with their settings, or choose another folder with -o"
                     )
 
     def _run(self, data: str, strength: str, solver: str, kind: str, repeat: int) -> Run:

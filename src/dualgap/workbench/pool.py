@@ -18,14 +18,13 @@ from dualgap.workbench.plan import Run
 from dualgap.workbench.store import FinishedRun
 from dualgap.workbench.watcher import Watcher
 
-# A run of thousands of records need not tell them all; the eye is slower than this.
+# A worker sends at most one record in this time: a live view shows no more.
 TELL_SECONDS = 0.05
-# Between two looks at the workers, Ctrl-C is heard.
-LOOK_SECONDS = 0.2
+POLL_SECONDS = 0.2  # between two waits for the workers, in which Ctrl-C is noticed
 
 
 class Pool:
-    """So many processes, started when entered and ended when left, whatever they are doing then."""
+    """`jobs` processes, started when entered and ended when left, whatever they are doing then."""
 
     def __init__(self, jobs: int, threads: int) -> None:
         self.jobs, self.threads = jobs, threads
@@ -74,7 +73,7 @@ class Pool:
                 at_work[line] = run
                 self._give(line, run)
                 watcher.started(run)
-            ready = wait(list(at_work), timeout=LOOK_SECONDS)
+            ready = wait(list(at_work), timeout=POLL_SECONDS)
             for line in [line for line in at_work if line in ready]:
                 run = at_work[line]
                 said = self._hear(line, run)
@@ -146,7 +145,7 @@ def _work(line: Connection, threads: int) -> None:
             except ValueError as refusal:
                 line.send(str(refusal))
     except (EOFError, OSError):
-        return  # the parent is gone, or has heard enough
+        return  # the parent is gone, or has closed the pipe
 
 
 class _Teller:

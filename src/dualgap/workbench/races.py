@@ -62,7 +62,7 @@ def race(
     `name` is what they are called. `solvers`, `strengths` and `positive` (labels set against all others) are one or
     several; without `solvers` eight race. Columns are given mean 0 and deviation 1 where `standardize` says so, or
     where it is None and the data set asks for it; arrays do not. `rivals` puts the other packages that are installed
-    beside the solvers. `jobs` above 1 is quicker, in so many processes, and its clocks disturb each other; `threads` is
+    beside the solvers. `jobs` above 1 is quicker, as runs go on in that number of processes, and their clocks disturb each other; `threads` is
     what each run may use for matrix products. Ctrl-C ends the race with what is finished.
     """
     extras.require("a race")
@@ -105,7 +105,7 @@ def race(
 
 @dataclass(frozen=True, repr=False)
 class Race:
-    """The finished runs of a race, or of several: who won, the figures, and the files made of them."""
+    """The finished runs of a race, or of several: the winner, the figures, and the files made of them."""
 
     runs: tuple[store.FinishedRun, ...]
     refusals: dict[str, str] = field(default_factory=dict)
@@ -131,7 +131,7 @@ class Race:
 
     @property
     def winner(self) -> str:
-        """Who won and how sure that is, in one sentence; a line per heat where there are several."""
+        """The winner and how sure that is, in one sentence; a line per heat where there are several."""
         return self._per_heat(_verdict)
 
     @property
@@ -228,12 +228,10 @@ class Race:
         return "".join([*parts, *map(_paragraph, self._remarks())])
 
     def _remarks(self) -> list[str]:
-        """What no table shows: that there is none, who refused and why, and whether the race was cut short."""
-        nobody = [] if self.runs else [_verdict(())]
+        """What no table shows: that there is none, which solvers refused and why, and whether the race was cut short."""
+        empty = [] if self.runs else [_verdict(())]
         refused = [f"{solver} refused: {sentence}" for solver, sentence in self.refusals.items()]
-        return (
-            nobody + refused + (["The race was interrupted; its finished runs are kept."] if self.interrupted else [])
-        )
+        return empty + refused + (["The race was interrupted; its finished runs are kept."] if self.interrupted else [])
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """The leaderboard as HTML and text, and the gap chart of the first heat as what plotly draws."""

@@ -54,7 +54,7 @@ def race(
 ) -> RaceResult:
     """Carry out the plan. Ctrl-C ends it with what there is; a run cut short is not counted as finished.
 
-    With `jobs` above 1 runs go on in so many processes at once: quicker, but the clocks then disturb each other.
+    With `jobs` above 1 runs go on in that number of processes at once: quicker, but the clocks then disturb each other.
     Each run may use `threads` threads: solvers their own, rivals those of BLAS and OpenMP. Runs in `done` are taken as they are and not run again.
     """
     if jobs < 1 or threads < 1:

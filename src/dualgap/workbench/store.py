@@ -86,7 +86,7 @@ def append(path: Path, finished: FinishedRun) -> None:
     """Add one line, and come back only when the disk has it; a torn line left by a crash is cut off first."""
     line = json.dumps({"format": FORMAT} | _plain(finished.__dict__), allow_nan=False, ensure_ascii=False)
     with destination(path).open("a+b") as file:
-        _mend(file, path)
+        _drop_torn_line(file, path)
         file.write(line.encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())
@@ -97,7 +97,7 @@ def resume(path: Path) -> list[FinishedRun]:
     if not path.exists() or destination(path).stat().st_size == 0:
         return []
     with path.open("r+b") as file:
-        _mend(file, path)
+        _drop_torn_line(file, path)
         if file.seek(0, os.SEEK_END) == 0:
             return []
     return read(path)
@@ -105,13 +105,13 @@ def resume(path: Path) -> list[FinishedRun]:
 
 def read(path: Path) -> list[FinishedRun]:
     """All finished runs of a results file, plain or .gz; a torn last line is dropped and said in the log."""
-    lines, whole = _lines(path)
+    lines, complete = _lines(path)
     finished: list[FinishedRun] = []
     for number, line in enumerate(lines, start=1):
         try:
             content = parsed_json(line)
         except ValueError:
-            if number == len(lines) and not whole:
+            if number == len(lines) and not complete:
                 log.warning("the last line of %s is torn and was dropped", path)
                 break
             raise ValueError(
@@ -149,8 +149,8 @@ def _finished(content: Any, path: Path, number: int) -> FinishedRun:
     return FinishedRun(**{name: value for name, value in content.items() if name in KNOWN})
 
 
-def _mend(file: IO[bytes], path: Path) -> None:
-    """Leave the file, open for appending, at the end of a whole line."""
+def _drop_torn_line(file: IO[bytes], path: Path) -> None:
+    """Leave the file, open for appending, at the end of a complete line."""
     end = file.seek(0, os.SEEK_END)
     if end == 0:
         return

@@ -1,4 +1,4 @@
-"""Summaries of finished runs: who won, how sure that is, curves over repeats, and time to a gap."""
+"""Summaries of finished runs: the winner, how sure that is, curves over repeats, and time to a gap."""
 
 from __future__ import annotations
 
@@ -85,11 +85,11 @@ class Curve:
 
 @dataclass(frozen=True)
 class Profile:
-    """The share of problems a solver has done within each ratio of the best solver's effort; steps up at each ratio."""
+    """The fraction of problems a solver has done within each ratio of the best solver's effort; steps up at each ratio."""
 
     solver: str
     ratio: list[float]
-    share: list[float]
+    fraction: list[float]
 
 
 def solver_of(finished: FinishedRun) -> str:
@@ -166,10 +166,10 @@ def bounds(runs: Sequence[FinishedRun]) -> str:
 
 
 def verdict(runs: Sequence[FinishedRun], tol: float) -> str:
-    """One sentence: who won, by how much, and how sure that is."""
+    """One sentence: the winner, by how much, and how sure that is."""
     ranked = standings(runs)
     if not ranked:
-        return "No run was finished, so nobody won."
+        return "No run was finished, so there is no winner."
     best, *others = ranked
     measure = "seconds" if best.certified else "relative_gap"
     value = best.median(measure) or 0.0
@@ -183,7 +183,7 @@ def verdict(runs: Sequence[FinishedRun], tol: float) -> str:
     if not others:
         return f"{said}, without a rival."
     if not rivals:
-        return f"{said}, and nobody else got there."
+        return f"{said}, and no other solver got there."
     second = rivals[0]
     ratio = (second.median(measure) or 0.0) / value if value else math.inf
     said += f", {second.solver} next with {_times(ratio)} as much; {_sureness(best, rivals, measure, ratio)}."
@@ -231,7 +231,7 @@ def seconds_to(runs: Iterable[FinishedRun], gap: float) -> float | None:
 
 
 def epochs_to(runs: Iterable[FinishedRun], gap: float) -> float | None:
-    """Median epochs until a relative gap was proven; None where half of the repeats never did, or nobody counts."""
+    """Median epochs until a relative gap was proven; None where half of the repeats never did, or has no epochs."""
     return to_reach(runs, gap, "epoch")
 
 
@@ -242,7 +242,7 @@ def _first(finished: FinishedRun, gap: float, measure: str) -> float:
 
 
 def performance_profile(runs: Iterable[FinishedRun], gap: float, measure: str = "seconds") -> list[Profile]:
-    """Dolan & Moré's profiles over the problems (data set, loss, strength) that anyone brought to the gap."""
+    """Dolan & Moré's profiles over the problems (data set, loss, strength) that some solver brought to the gap."""
     efforts: dict[str, list[float]] = {}
     problems = 0
     for heat in groups(runs).values():
@@ -256,7 +256,7 @@ def performance_profile(runs: Iterable[FinishedRun], gap: float, measure: str = 
     profiles = []
     for solver, ratios in efforts.items() if problems else ():
         ordered = sorted({ratio for ratio in ratios if math.isfinite(ratio)})
-        profiles.append(Profile(solver, ordered, [sum(r <= most for r in ratios) / problems for most in ordered]))
+        profiles.append(Profile(solver, ordered, [sum(r <= ratio for r in ratios) / problems for ratio in ordered]))
     return profiles
 
 
@@ -272,7 +272,7 @@ def curves(runs: Iterable[FinishedRun], y: str = "relative_gap", x: str = "epoch
         drawn = _rungs(repeats, x, y) if is_rival(repeats[0]) else _lines(repeats, x, y, points)
         if drawn is not None and drawn[0].size:
             grid, values = drawn
-            low, middle, high = (_quantile(values, share).tolist() for share in (LOW, 0.5, HIGH))
+            low, middle, high = (_quantile(values, level).tolist() for level in (LOW, 0.5, HIGH))
             found.append(Curve(solver, grid.tolist(), middle, low, high, len(repeats)))
     return found
 
@@ -330,10 +330,10 @@ def _thinned(grid: Numbers, points: int) -> Numbers:
     return thinned
 
 
-def _quantile(values: Numbers, share: float) -> Numbers:
+def _quantile(values: Numbers, level: float) -> Numbers:
     """A quantile of each column over the numbers in it; every column has one at least."""
     ordered = np.sort(values, axis=0)  # nan goes last
-    place = share * (np.isfinite(values).sum(axis=0) - 1)
+    place = level * (np.isfinite(values).sum(axis=0) - 1)
     below = np.floor(place).astype(int)
     above, columns = np.ceil(place).astype(int), np.arange(values.shape[1])
     lower = ordered[below, columns]

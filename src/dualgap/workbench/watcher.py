@@ -31,7 +31,7 @@ class Watcher:
         """A run begins."""
 
     def recorded(self, run: Run, record: Record) -> None:
-        """A run was looked at."""
+        """A run made a record."""
 
     def finished(self, run: Run, finished: FinishedRun) -> None:
         """A run ended by itself, or by Ctrl-C."""

@@ -86,7 +86,7 @@ ZEROS = Card(
     "The zero vector",
     "w = 0",
     "Nothing.",
-    "Sanity: whoever is not far better has learned nothing.",
+    "Sanity: a solver that is not far better has learned nothing.",
     "No paper: P(0) is the mean loss of a score of zero",
 )
 OTHER = Card(

@@ -12,7 +12,7 @@ from dualgap.workbench import summary
 from dualgap.workbench.report.packing import Pool
 from dualgap.workbench.store import FinishedRun
 
-MOST_COLUMNS = 300
+MAX_COLUMNS = 300
 
 
 def coefficients(runs: Sequence[FinishedRun], pool: Pool) -> dict[str, Any] | None:
@@ -24,7 +24,7 @@ def coefficients(runs: Sequence[FinishedRun], pool: Pool) -> dict[str, Any] | No
     if truth is None:
         return None
     scaled = runs[0].data.get("task", "classification") == "classification"
-    shown = np.unique(np.linspace(0, truth.size - 1, min(truth.size, MOST_COLUMNS)).round().astype(int))
+    shown = np.unique(np.linspace(0, truth.size - 1, min(truth.size, MAX_COLUMNS)).round().astype(int))
     found = []
     for solver, repeats in summary.by_solver(runs).items():
         weights = _vector(getattr(repeats[0], "weights", None))

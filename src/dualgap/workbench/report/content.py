@@ -18,10 +18,10 @@ from dualgap.workbench.summary import Standing
 X_FIELDS = ("epoch", "updates", "cpu_seconds", "seconds")
 Y_FIELDS = ("relative_gap", "primal", "test_score", "support")
 MEASURES = ("seconds", "epoch")
-MOST_POINTS, FEWEST_POINTS = 200, 24
+MAX_POINTS, MIN_POINTS = 200, 24
 # Some 0.9 MB as packed in the page.
-MOST_NUMBERS = 160_000
-MOST_CURVES = 32
+MAX_NUMBERS = 160_000
+MAX_CURVES = 32
 # The contender that does nothing is a line to compare with, not a curve.
 ZEROS = "zeros"
 # float64 resolves no relative gap below this, and a logarithmic axis would drop a zero.
@@ -36,8 +36,8 @@ def content(runs: Sequence[FinishedRun], notes: Sequence[str] = (), command: str
     drawn = {key: _drawn(heat) for key, heat in groups.items()}
     points = _points(sum(map(len, drawn.values())))
     solvers = list(dict.fromkeys(solver for names in drawn.values() for solver in names))
-    if any(len(summary.by_solver(heat)) > MOST_CURVES + 1 for heat in groups.values()):
-        notes = [*notes, f"curves show the best {MOST_CURVES} solvers of each problem; the table shows all"]
+    if any(len(summary.by_solver(heat)) > MAX_CURVES + 1 for heat in groups.values()):
+        notes = [*notes, f"curves show the best {MAX_CURVES} solvers of each problem; the table shows all"]
     pool = Pool()
     heats = [_heat(key, heat, drawn[key], points, pool) for key, heat in groups.items()]
     data = {
@@ -67,14 +67,14 @@ def content(runs: Sequence[FinishedRun], notes: Sequence[str] = (), command: str
 def _drawn(heat: Sequence[FinishedRun]) -> list[str]:
     """The solvers that get a curve, in the order of their first run."""
     contenders = [standing.solver for standing in summary.standings(heat) if standing.solver != ZEROS]
-    best = set(contenders[:MOST_CURVES])
+    best = set(contenders[:MAX_CURVES])
     return [solver for solver in summary.by_solver(heat) if solver in best]
 
 
 def _points(curves: int) -> int:
     """How many points of a curve fit into the page: each has a list of x, and three lists for each y."""
     numbers = len(X_FIELDS) * (1 + 3 * len(Y_FIELDS))
-    return max(FEWEST_POINTS, min(MOST_POINTS, MOST_NUMBERS // max(1, curves * numbers)))
+    return max(MIN_POINTS, min(MAX_POINTS, MAX_NUMBERS // max(1, curves * numbers)))
 
 
 def _heat(
@@ -161,7 +161,7 @@ def _lead(ranked: Sequence[Standing]) -> float | None:
 
 
 def _profiles(runs: Sequence[FinishedRun]) -> dict[str, list[dict[str, Any]]]:
-    """Performance profiles by measure and gap, without those nobody reached."""
+    """Performance profiles by measure and gap, without those that no solver reached."""
     found = {
         f"{measure} {gap:g}": [asdict(profile) for profile in summary.performance_profile(runs, gap, measure)]
         for measure in MEASURES
@@ -192,7 +192,7 @@ def _question(heats: Sequence[dict[str, Any]]) -> str:
 
 
 def _answer(heats: Sequence[dict[str, Any]]) -> str:
-    """The winner in one sentence; over several problems, who won how many of them."""
+    """The winner in one sentence; over several problems, how many of them each solver won."""
     if len(heats) == 1:
         return str(heats[0]["verdict"])
     wins: dict[str, int] = {}
@@ -200,7 +200,7 @@ def _answer(heats: Sequence[dict[str, Any]]) -> str:
         if heat["certified"]:
             wins[heat["winner"]] = wins.get(heat["winner"], 0) + 1
     if not wins:
-        return f"Nobody: on none of the {len(heats)} problems did a solver get there; the table says who came closest."
+        return f"No solver: on none of the {len(heats)} problems did one get there; the table says which came closest."
     ordered = sorted(wins.items(), key=lambda item: -item[1])
     said = f"{ordered[0][0]} wins {ordered[0][1]} of {len(heats)} problems"
     others = ", ".join(f"{solver} {number}" for solver, number in ordered[1:4])

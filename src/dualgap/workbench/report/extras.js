@@ -8,13 +8,13 @@ function profileTraces(profiles) {
   const farthest = 1.25 * Math.max(2, ...profiles.flatMap((profile) => profile.ratio));
   return profiles.filter((profile) => isShown(profile.solver)).map((profile) => {
     const { color, dash, symbol } = styleOf(profile.solver);
-    const last = profile.share.length ? profile.share[profile.share.length - 1] : 0;
+    const last = profile.fraction.length ? profile.fraction[profile.fraction.length - 1] : 0;
     return {
       type: "scatter",
       mode: "lines+markers",
       name: inert(profile.solver),
       x: [1, ...profile.ratio, farthest],
-      y: [profile.ratio[0] === 1 ? profile.share[0] : 0, ...profile.share, last],
+      y: [profile.ratio[0] === 1 ? profile.fraction[0] : 0, ...profile.fraction, last],
       line: { color, dash, width: 2, shape: "hv" },
       marker: { color, symbol, size: 7 },
       hovertemplate: `<b>${inert(profile.solver)}</b><br>%{y:.0%} of the problems within %{x:.3~g} times the best<extra></extra>`,

@@ -8,7 +8,7 @@ from typing import Any
 from dualgap.workbench.plan import command_of
 from dualgap.workbench.store import FinishedRun
 
-# Without these nobody can say what was run.
+# Without these settings it is not known what was run.
 NEEDED = {"data", "solver", "strength"}
 COUNTED = ("cores", "threads")
 
@@ -37,12 +37,12 @@ def _machine(name: str, value: Any) -> str:
 
 
 def commands(runs: Sequence[FinishedRun]) -> list[str]:
-    """The commands that repeat the runs, as far as their settings are whole."""
-    whole = [run for run in runs if run.settings.keys() >= NEEDED]
+    """The commands that repeat the runs, as far as their settings are complete."""
+    complete = [run for run in runs if run.settings.keys() >= NEEDED]
     try:
-        return command_of(whole).splitlines()
+        return command_of(complete).splitlines()
     except (TypeError, ValueError):
-        return []  # settings that nobody could have typed
+        return []  # settings that no command line accepts
 
 
 def _different(values: Iterable[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Reading for a report: whatever is whole in the files, each run once, and a note for each thing that is not."""
+"""Reading for a report: every complete run of the files, each run once, and a note for each thing that is not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ESSENTIAL: dict[str, type | tuple[type, ...]] = {
     "status": str,
 }
 EMPTY: dict[str, Any] = {"data": {}, "sentence": "", "reason": "", "certificate": {}, "records": {}}
-MOST_NOTES = 20
+MAX_NOTES = 20
 
 
 def read_all(paths: Sequence[Path]) -> tuple[list[FinishedRun], list[str]]:
@@ -35,8 +35,8 @@ def read_all(paths: Sequence[Path]) -> tuple[list[FinishedRun], list[str]]:
             runs.setdefault(finished.run, finished)
     if twice:
         notes.append(f"{twice} run{'s were' if twice > 1 else ' was'} found more than once and taken once")
-    if len(notes) > MOST_NOTES:
-        notes[MOST_NOTES:] = [f"and {len(notes) - MOST_NOTES} notes more of this kind"]
+    if len(notes) > MAX_NOTES:
+        notes[MAX_NOTES:] = [f"and {len(notes) - MAX_NOTES} notes more of this kind"]
     return list(runs.values()), notes
 
 

@@ -31,7 +31,7 @@ class Rival(ABC):
     loosest: ClassVar[float] = 1.0
     tightest: ClassVar[float] = 1e-9
     fits_intercepts: ClassVar[bool] = False
-    most_iterations: ClassVar[int] = 10**8  # so many that time runs out first
+    max_iterations: ClassVar[int] = 10**8  # a number that no fit reaches in its time
     threaded: ClassVar[bool] = False  # whether threads take part: as many of its own as it is told, or those of BLAS
 
     def available(self) -> bool:
@@ -61,7 +61,7 @@ class Rival(ABC):
         iterations: int,
         threads: int = 1,
     ) -> Fit:
-        """Fit to a tolerance of its own, in at most so many iterations of its own; X and y come from `table`.
+        """Fit to a tolerance of its own, in at most `iterations` of its own; X and y come from `table`.
 
-        `threads` reaches those who start threads by themselves; what BLAS and OpenMP do is the caller's to limit.
+        `threads` reaches rivals that start threads by themselves; what BLAS and OpenMP do is the caller's to limit.
         """

@@ -24,7 +24,7 @@ class Cyanure(Rival):
     package = "cyanure"
     module = "cyanure"
     losses = tuple(LOSS_NAMES)
-    most_iterations = 10**5  # it makes room for a report of each one beforehand, which takes time
+    max_iterations = 10**5  # it makes room for a report of each one beforehand, which takes time
     threaded = True
 
     def fit(

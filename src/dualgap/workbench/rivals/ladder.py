@@ -17,8 +17,8 @@ from dualgap.workbench.plan import DEFAULT_SECONDS
 from dualgap.workbench.rivals.base import Fit, Rival, Vector
 
 # What a rival may do at the first rung, before anything is known of its speed; then ten times as much a rung, if the
-# time left allows it. Who does not converge then has given up.
-FIRST_ITERATIONS, MOST_ITERATIONS, RAISE = 1000, 10**8, 10
+# time left allows it. A rival that does not converge then has given up.
+FIRST_ITERATIONS, MAX_ITERATIONS, RAISE = 1000, 10**8, 10
 # A rival's passes are its own affair, and it carries no duals that could be counted.
 UNKNOWN = ("epoch", "updates", "support")
 
@@ -135,10 +135,10 @@ def _judged(problem: Problem, fit: Fit) -> Judgement:
 
 
 def _affordable(fit: Fit, clock: Clock, seconds: float) -> int:
-    """How many iterations of the pace just seen fit into the time left."""
+    """How many iterations of the last pace fit into the time left."""
     if not fit.iterations or clock.seconds <= 0.0:
         return FIRST_ITERATIONS
-    return int(min(MOST_ITERATIONS, max(FIRST_ITERATIONS, fit.iterations * seconds / clock.seconds)))
+    return int(min(MAX_ITERATIONS, max(FIRST_ITERATIONS, fit.iterations * seconds / clock.seconds)))
 
 
 def _words(error: Exception) -> str:

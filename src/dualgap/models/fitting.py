@@ -56,7 +56,7 @@ def fit(
         found = solve_multinomial(many, tol=tol, **options)
         return Model.of(found, many, tol=tol, feature_names=feature_names, duals=duals, reading=reading)
     return _one_against_rest(
-        rows, labels, classes, (loss, strength, intercept), tol, options, duals, feature_names, reading
+        rows, labels, classes, loss, strength, intercept, tol, options, duals, feature_names, reading
     )
 
 
@@ -64,14 +64,15 @@ def _one_against_rest(
     rows: Rows,
     labels: NDArray[Any],
     classes: NDArray[Any],
-    terms: tuple[Loss, float, bool],
+    loss: Loss,
+    strength: float,
+    intercept: bool,
     tol: float,
     options: dict[str, Any],
     duals: bool,
     feature_names: Sequence[str] | None,
     reading: dict[str, Any] | None,
 ) -> Model:
-    loss, strength, intercept = terms
     results: list[Result] = []
     for k, label in enumerate(classes):
         problem = Problem(rows, np.where(labels == label, 1.0, -1.0), loss, strength, intercept=intercept)

@@ -33,7 +33,7 @@ class Pool:
     def __enter__(self) -> Pool:
         # A forked child would inherit locks of threads that do not exist in it (BLAS, OpenMP, the live view).
         context = multiprocessing.get_context("spawn")
-        with _deaf():
+        with _ignoring_interrupts():
             self._start(context)
         return self
 
@@ -71,12 +71,12 @@ class Pool:
                     continue
                 line = idle.pop()
                 at_work[line] = run
-                self._give(line, run)
+                self._send(line, run)
                 watcher.started(run)
             ready = wait(list(at_work), timeout=POLL_SECONDS)
             for line in [line for line in at_work if line in ready]:
                 run = at_work[line]
-                said = self._hear(line, run)
+                said = self._receive(line, run)
                 if isinstance(said, Record):
                     watcher.recorded(run, said)
                     continue
@@ -86,21 +86,21 @@ class Pool:
                     refused.add(run.solver)
                 yield run, said
 
-    def _hear(self, line: Connection, run: Run) -> Record | FinishedRun | str:
+    def _receive(self, line: Connection, run: Run) -> Record | FinishedRun | str:
         try:
             said: Record | FinishedRun | str = line.recv()
         except (EOFError, ConnectionError):
-            raise self._loss_of(line, run) from None
+            raise self._error_of_lost_worker(line, run) from None
         return said
 
-    def _give(self, line: Connection, run: Run) -> None:
+    def _send(self, line: Connection, run: Run) -> None:
         try:
             line.send(run)
         except ConnectionError:
-            raise self._loss_of(line, run) from None
+            raise self._error_of_lost_worker(line, run) from None
 
-    def _loss_of(self, line: Connection, run: Run) -> OSError:
-        """What to say of a worker that is there no more."""
+    def _error_of_lost_worker(self, line: Connection, run: Run) -> OSError:
+        """The error that says how a worker process ended."""
         worker = self.workers[line]
         worker.join()
         return OSError(
@@ -110,8 +110,8 @@ class Pool:
 
 
 @contextmanager
-def _deaf() -> Iterator[None]:
-    """Ctrl-C in a terminal reaches every process of the group; children started inside never hear it, the parent does."""
+def _ignoring_interrupts() -> Iterator[None]:
+    """Ctrl-C in a terminal reaches every process of the group; children started inside ignore it, the parent does not."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -123,8 +123,8 @@ def _deaf() -> Iterator[None]:
 
 
 def _work(line: Connection, threads: int) -> None:
-    """Carry out the runs that come down the line until it is closed."""
-    # Where children do not inherit deafness, or were started by another thread.
+    """Carry out the runs that the connection brings until it is closed."""
+    # Children of some systems, or of another thread, do not inherit that Ctrl-C is ignored.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # The parent has loaded the same data, and has said what there is to say about it.
     logging.getLogger("dualgap").setLevel(logging.CRITICAL)
@@ -141,25 +141,25 @@ def _work(line: Connection, threads: int) -> None:
                     contest.prepare(run)
                     ready.add(run.solver)
                 with contest.limited_threads():
-                    line.send(contest.finish(run, _Teller(line)))
+                    line.send(contest.finish(run, _RecordSender(line)))
             except ValueError as refusal:
                 line.send(str(refusal))
     except (EOFError, OSError):
         return  # the parent is gone, or has closed the pipe
 
 
-class _Teller:
-    """Sends a record now and then."""
+class _RecordSender:
+    """Sends at most one record in TELL_SECONDS."""
 
     def __init__(self, line: Connection) -> None:
         self.line = line
         self.clock = Clock()
-        self.told = -TELL_SECONDS
+        self.sent = -TELL_SECONDS
 
     def __call__(self, record: Record) -> None:
         now = self.clock.elapsed()
-        if now - self.told >= TELL_SECONDS:
-            self.told = now
+        if now - self.sent >= TELL_SECONDS:
+            self.sent = now
             self.line.send(record)
 
 

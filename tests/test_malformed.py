@@ -92,6 +92,8 @@ def test_malformed_svmlight_is_refused(tmp_path: Path, content: str, words: str)
         ("a,b,y\n1,2,0\n3,,1\n", "1 missing cells, in column b, the first in line 3"),
         ("a,b,y\n1,2,0\n3,4\n", "line 3 of a.csv has 2 cells where the first has 3"),
         ("a,b,y\n1,2,0\n3,4,1,7\n", "line 3 of a.csv has 4 cells where the first has 3"),
+        ("a,b,c,y\n1,2,0\n3,4,1\n", "line 2 of a.csv has 3 cells where the first has 4"),
+        ("a,y\n1,2,0\n3,4,1\n", "line 2 of a.csv has 3 cells where the first has 2"),
         ("a,b,y\n", "header and no rows"),
         ("", "a.csv is empty"),
         ("1,2,0\n3,\x00,1\n5,6,1\n", "a.csv"),

@@ -120,6 +120,8 @@ def numbers_of(opener: Opener, layout: Layout, columns: list[int]) -> np.ndarray
             ndmin=2,
         )
     if all_columns and cells.size:
+        if cells.shape[1] != len(layout.names):
+            raise ValueError("every row has another length than the header")
         return cells[:, columns]
     _refuse_other_lengths(opener, layout)
     return cells

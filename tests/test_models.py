@@ -282,3 +282,13 @@ def test_several_labels_under_the_logistic_loss_are_one_softmax_model(intercept:
     )
     assert record.certify(ROWS, WORDS).holds
     assert not replace(record, class_factors=((1.0, 1.0, 2.0),)).certify(ROWS, WORDS).holds
+
+
+@pytest.mark.parametrize(("kind", "y"), [("hinge", SIGNS), ("softmax", WORDS), ("one against the rest", WORDS)])
+def test_weights_with_infinite_scores_are_refuted(kind: str, y: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    model = KINDS[kind]()
+    huge = replace(model, weights=np.full_like(model.weights, 1e308), duals=None)
+    verdict = verify(huge, ROWS, y, max_seconds=5)
+    assert not verdict.holds
+    assert all("scores are not finite numbers" in sentence for sentence in verdict.differences)
+    assert capfd.readouterr() == ("", ""), "LAPACK prints on standard output when it gets numbers that are not finite"

@@ -171,11 +171,16 @@ def _verify_one(claim: _Claim, may_hold: bool, seconds: float) -> _Found:
         duals = None
     if np.isnan(said.primal) or np.isnan(said.dual):
         faults.append("the file claims a value that is not a number")
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = problem.scores(claim.weights) + claim.intercept
+    if not np.isfinite(scores).all():
+        faults.append("primal: the weights in the file are so large that their scores are not finite numbers")
+        return _Found(replace(said, primal=np.inf, dual=0.0, gap=np.inf), faults, [], [])
     judge: Any = certify_softmax if isinstance(problem, MultinomialProblem) else certify
     tol = claim.tol if claim.tol is not None and claim.status is Status.CERTIFIED else 0.0
     judged = judge(problem, claim.weights, claim.intercept, duals, tol=tol, thorough=True).certificate
     # The judge may move a free intercept to its best place; what is claimed is claimed of the one in the file.
-    primal = problem.primal(problem.scores(claim.weights) + claim.intercept, claim.weights)
+    primal = problem.primal(scores, claim.weights)
     # Another machine may round differently, by what the bounds allow each of the two.
     primal_slack, dual_slack = 2.0 * judged.primal_error, 2.0 * (judged.dual_error + judged.rounding)
     if not abs(primal - said.primal) <= primal_slack:

@@ -87,7 +87,7 @@ def test_no_other_point_of_the_ray_gives_a_better_bound(loss: str, size: float) 
     problem = small_problem(loss, "dense", True, False)
     optimal = dg.solve(problem, "sdca", tol=1e-4, max_epochs=3000).duals
     given = problem.loss.clip(size * optimal, problem.labels)
-    found = certify(problem, np.zeros(5), 0.0, given, enough=np.inf).certificate.dual
+    found = certify(problem, np.zeros(5), 0.0, given, carried_target=np.inf).certificate.dual
     full = given.copy()
     empty = problem.rows.squared_norms == 0
     full[empty] = problem.loss.dual_candidate(np.zeros(empty.sum()), problem.labels[empty])
@@ -152,7 +152,7 @@ def test_an_empty_row_gets_its_own_optimum_even_from_a_solver_that_ignores_it() 
 def test_the_judge_stops_early_only_when_the_carried_duals_prove_enough() -> None:
     problem = small_problem("logistic", "dense", False, False)
     result = dg.solve(problem, "sdca", tol=1e-10, max_epochs=1000)
-    lazy = certify(problem, result.weights, 0.0, result.duals, enough=1e-6).certificate
+    lazy = certify(problem, result.weights, 0.0, result.duals, carried_target=1e-6).certificate
     full = certify(problem, result.weights, 0.0, result.duals).certificate
     assert lazy.relative_gap <= 1e-6
     assert full.gap <= lazy.gap

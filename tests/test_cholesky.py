@@ -33,6 +33,6 @@ def test_softmax_newton_survives_powers_of_a_column() -> None:
     """60 powers of one column: every Hessian is singular to rounding."""
     rng = np.random.default_rng(0)
     X, y = np.vander(rng.uniform(-1.5, 1.5, 100), 60), rng.integers(0, 3, 100)
-    result = dg.solve_multinomial(dg.MultinomialProblem(X, y, 1e-2, intercept=True), max_epochs=40)
+    result = dg.solve(dg.MultinomialProblem(X, y, 1e-2, intercept=True), max_epochs=40)
     assert result.status is not dg.Status.BROKEN
     assert result.certificate.primal < 0.78

@@ -60,7 +60,7 @@ def fits(X: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
     binary = [("hinge", "sdca"), ("squared_hinge", "newton"), ("logistic", "newton")]
     found = [dg.solve(dg.Problem(X, y, loss, 1e-3), solver, tol=1e-3, n_jobs=2).weights for loss, solver in binary]
     classes = np.digitize(X[:, 1], [-0.5, 0.5])
-    return [*found, dg.solve_multinomial(dg.MultinomialProblem(X, classes, 1e-3), tol=1e-3).weights]
+    return [*found, dg.solve(dg.MultinomialProblem(X, classes, 1e-3), tol=1e-3).weights]
 
 
 def test_child_has_helpers_of_its_own() -> None:

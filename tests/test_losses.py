@@ -290,7 +290,7 @@ def test_the_judge_finds_the_best_of_a_ray(loss: dg.Loss, strength: float, size:
     grid = np.concatenate([limit * np.linspace(0.0, 1.0, 101), np.geomspace(1e-6, 1.0, 121) * limit])
     scaled = (loss.clip(t * duals, problem.labels) for t in grid)
     best = max(problem.dual(alpha, problem.weights_of(alpha)) for alpha in scaled)
-    found = certify(problem, np.zeros(problem.rows.dimension), 0.0, duals, enough=np.inf).certificate.dual
+    found = certify(problem, np.zeros(problem.rows.dimension), 0.0, duals, carried_target=np.inf).certificate.dual
     # A few digits are asked for, no more: D bounds P* at every point of the ray.
     assert found >= best - 1e-3 * abs(best)
 

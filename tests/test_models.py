@@ -274,7 +274,7 @@ def test_several_labels_under_the_logistic_loss_are_one_softmax_model(intercept:
     weighted = dg.MultinomialProblem(
         ROWS, WORDS, 0.01, np.array([3.0, 1.0, 2.0])[np.searchsorted(model.classes, WORDS)]
     )
-    result = dg.solve_multinomial(weighted, tol=1e-6)
+    result = dg.solve(weighted, tol=1e-6)
     record = replace(
         dg.Model.of(result, weighted, tol=1e-6, duals=duals),
         class_factors=((3.0, 1.0, 2.0),),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -9,8 +11,8 @@ import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
 import dualgap as dg
-from dualgap.multinomial import newton
-from dualgap.multinomial.certificate import best_intercepts, certify
+from dualgap import certify
+from dualgap.solvers.newton import softmax_settings
 from examples import EMPTY_ROW, FORMS, WEIGHTLESS_ROW, small_rows
 
 FORM = {"dense": np.asarray, "csr": sp.csr_matrix}
@@ -69,7 +71,7 @@ def by_hand(problem: dg.MultinomialProblem, W: np.ndarray, b: np.ndarray, A: np.
 @pytest.mark.parametrize("intercept", [False, True])
 def test_both_solvers_reach_the_independent_optimum(solver: str, form: str, weights: bool, intercept: bool) -> None:
     problem = small(form, weights, intercept)
-    result = dg.solve_multinomial(problem, solver, tol=1e-9, max_epochs=20_000)
+    result = dg.solve(problem, solver, tol=1e-9, max_epochs=20_000)
     assert result.status is dg.Status.CERTIFIED
     best = optimum(problem)
     assert abs(result.certificate.primal - best) <= 1e-8 * best
@@ -86,7 +88,7 @@ def test_both_solvers_reach_the_independent_optimum(solver: str, form: str, weig
 @pytest.mark.parametrize("intercept", [False, True])
 def test_it_is_the_model_of_scikit_learn(intercept: bool) -> None:
     problem = small("dense", True, intercept)
-    result = dg.solve_multinomial(problem, tol=1e-12)
+    result = dg.solve(problem, tol=1e-12)
     X, y = dense(problem), problem.classes[problem.labels]
     theirs = LogisticRegression(
         C=1.0 / problem.lambda_n, solver="newton-cholesky", tol=1e-13, fit_intercept=intercept
@@ -104,7 +106,7 @@ def test_two_classes_are_the_logistic_loss_in_two_halves(intercept: bool) -> Non
     """With W = (−w/2, w/2) the softmax of two classes is the logistic loss, at twice the strength."""
     X = small_rows()
     y = np.resize([0, 1, 1], 24)
-    two = dg.solve_multinomial(dg.MultinomialProblem(X, y, 2e-2, intercept=intercept), tol=1e-12)
+    two = dg.solve(dg.MultinomialProblem(X, y, 2e-2, intercept=intercept), tol=1e-12)
     one = dg.solve(dg.Problem(X, y, "logistic", 1e-2, intercept=intercept), tol=1e-12)
     assert two.certificate.primal == pytest.approx(one.certificate.primal, rel=1e-11)
     np.testing.assert_allclose(two.weights[:, 1] - two.weights[:, 0], one.weights, atol=1e-5)
@@ -113,15 +115,19 @@ def test_two_classes_are_the_logistic_loss_in_two_halves(intercept: bool) -> Non
 @pytest.mark.parametrize("intercept", [False, True])
 def test_conjugate_gradients_take_the_same_way(intercept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = small("csr", True, intercept)
-    monkeypatch.setattr(newton, "ALWAYS_FACTORED", 0)
-    assert dg.solve_multinomial(problem, "newton", tol=1e-10, max_epochs=50).status is dg.Status.CERTIFIED
-    monkeypatch.setattr(newton, "PATIENCE", 1)  # and now a factor takes over
-    assert dg.solve_multinomial(problem, "newton", tol=1e-10, max_epochs=50).status is dg.Status.CERTIFIED
-    monkeypatch.setattr(newton, "LARGEST_SIDE", 0)
-    result = dg.solve_multinomial(problem, "newton", tol=1e-10, max_epochs=50)
+
+    def use(**changed: int) -> None:
+        monkeypatch.setattr(softmax_settings, "SETTINGS", replace(softmax_settings.SETTINGS, **changed))
+
+    use(always_factored_side=0)
+    assert dg.solve(problem, "newton", tol=1e-10, max_epochs=50).status is dg.Status.CERTIFIED
+    use(products_before_factor=1)  # and now a factor takes over
+    assert dg.solve(problem, "newton", tol=1e-10, max_epochs=50).status is dg.Status.CERTIFIED
+    use(largest_factored_side=0)
+    result = dg.solve(problem, "newton", tol=1e-10, max_epochs=50)
     assert result.status is dg.Status.CERTIFIED
-    monkeypatch.setattr(newton.hessian, "BLOCK_COLUMNS", 0)
-    assert dg.solve_multinomial(problem, "newton", tol=1e-10, max_epochs=50).status is dg.Status.CERTIFIED
+    use(block_columns=0)
+    assert dg.solve(problem, "newton", tol=1e-10, max_epochs=50).status is dg.Status.CERTIFIED
 
 
 @pytest.mark.parametrize("solver", ["newton", "sdca"])
@@ -131,7 +137,7 @@ def test_few_rows_and_many_columns(solver: str, intercept: bool) -> None:
     X = random.normal(size=(15, 80))
     X[3], X[5] = 0.0, X[6]
     problem = dg.MultinomialProblem(X, np.resize([0, 1, 2], 15), 1e-2, intercept=intercept)
-    result = dg.solve_multinomial(problem, solver, tol=1e-9, max_epochs=20_000)
+    result = dg.solve(problem, solver, tol=1e-9, max_epochs=20_000)
     assert result.status is dg.Status.CERTIFIED
     assert result.weights.shape == (80, 3)
 
@@ -142,7 +148,7 @@ def test_separable_classes_and_almost_no_penalty(strength: float, intercept: boo
     random = np.random.default_rng(5)
     y = np.resize([0, 1, 2], 60)
     X = np.eye(3)[y] * 4.0 + 0.3 * random.normal(size=(60, 3))
-    result = dg.solve_multinomial(dg.MultinomialProblem(X, y, strength, intercept=intercept), tol=1e-9)
+    result = dg.solve(dg.MultinomialProblem(X, y, strength, intercept=intercept), tol=1e-9)
     assert result.status is dg.Status.CERTIFIED
     assert (result.predict(X) == y).all()
 
@@ -152,22 +158,22 @@ def test_badly_scaled_columns(scale: float) -> None:
     random = np.random.default_rng(6)
     X = random.normal(size=(90, 4)) * [1.0, scale, 1.0, 1.0]
     y = (X / [1.0, scale, 1.0, 1.0] @ random.normal(size=(4, 3)) + random.normal(size=(90, 3))).argmax(axis=1)
-    result = dg.solve_multinomial(dg.MultinomialProblem(X, y, 1.0 / 90, intercept=True), "newton", tol=1e-8)
+    result = dg.solve(dg.MultinomialProblem(X, y, 1.0 / 90, intercept=True), "newton", tol=1e-8)
     assert result.status is dg.Status.CERTIFIED
 
 
 def test_newton_needs_few_steps_and_no_kernel() -> None:
-    result = dg.solve_multinomial(small(intercept=True), "newton", tol=1e-12)
+    result = dg.solve(small(intercept=True), "newton", tol=1e-12)
     assert result.trace[-1].epoch <= 10
 
 
 @pytest.mark.parametrize("solver", ["newton", "sdca"])
 def test_a_start_at_the_solution_costs_a_look(solver: str) -> None:
     problem = small("dense", True, True)
-    good = dg.solve_multinomial(problem, solver, tol=1e-9, max_epochs=20_000)
-    again = dg.solve_multinomial(problem, solver, tol=1e-8, start=good)
+    good = dg.solve(problem, solver, tol=1e-9, max_epochs=20_000)
+    again = dg.solve(problem, solver, tol=1e-8, start=good)
     assert again.trace[-1].epoch == 0
-    given = dg.solve_multinomial(problem, solver, tol=1e-8, start=(good.weights, good.intercept, None))
+    given = dg.solve(problem, solver, tol=1e-8, start=(good.weights, good.intercept, None))
     assert given.trace[-1].epoch == 0
 
 
@@ -178,7 +184,7 @@ def test_repeated_rows_are_weights(solver: str, intercept: bool) -> None:
     X, y = dense(problem), problem.classes[problem.labels]
     weighted = dg.MultinomialProblem(X, y, 1e-2, times, intercept)
     repeated = dg.MultinomialProblem(np.repeat(X, times, axis=0), np.repeat(y, times), 1e-2, None, intercept)
-    results = [dg.solve_multinomial(p, solver, tol=1e-10, max_epochs=20_000) for p in (weighted, repeated)]
+    results = [dg.solve(p, solver, tol=1e-10, max_epochs=20_000) for p in (weighted, repeated)]
     assert results[0].certificate.primal == pytest.approx(results[1].certificate.primal, rel=1e-9)
     np.testing.assert_allclose(results[0].weights, results[1].weights, atol=1e-4)
 
@@ -189,7 +195,7 @@ def test_a_common_factor_of_all_weights_changes_nothing(solver: str, scale: floa
     problem = small("dense", True, True)
     X, y, s = dense(problem), problem.classes[problem.labels], problem.sample_weight
     plain, scaled = (
-        dg.solve_multinomial(dg.MultinomialProblem(X, y, 1e-2, s * f, True), solver, tol=1e-6, max_epochs=2000)
+        dg.solve(dg.MultinomialProblem(X, y, 1e-2, s * f, True), solver, tol=1e-6, max_epochs=2000)
         for f in (1.0, scale)
     )
     assert scaled.status is plain.status is dg.Status.CERTIFIED
@@ -197,15 +203,13 @@ def test_a_common_factor_of_all_weights_changes_nothing(solver: str, scale: floa
 
 
 def test_float32_rows_are_judged_in_float64() -> None:
-    result = dg.solve_multinomial(small("dense", intercept=True, dtype=np.float32), tol=1e-10)
+    result = dg.solve(small("dense", intercept=True, dtype=np.float32), tol=1e-10)
     assert result.status is dg.Status.CERTIFIED
 
 
 def test_a_record_each_epoch_for_a_callback_that_can_stop() -> None:
     seen: list[dg.Record] = []
-    result = dg.solve_multinomial(
-        small(), "sdca", tol=0.0, callback=lambda record: seen.append(record) or record.epoch >= 3
-    )
+    result = dg.solve(small(), "sdca", tol=0.0, callback=lambda record: seen.append(record) or record.epoch >= 3)
     assert [record.epoch for record in seen] == [0, 1, 2, 3]
     assert result.status is dg.Status.STOPPED
     assert 0 < seen[-1].train_score <= 1
@@ -213,7 +217,7 @@ def test_a_record_each_epoch_for_a_callback_that_can_stop() -> None:
 
 @pytest.mark.parametrize("sampling", ["random", "permutation", "cyclic"])
 def test_a_run_can_be_repeated_bit_by_bit(sampling: str) -> None:
-    runs = [dg.solve_multinomial(small(), f"sdca(sampling={sampling})", tol=1e-6, seed=7) for _ in range(2)]
+    runs = [dg.solve(small(), f"sdca(sampling={sampling})", tol=1e-6, seed=7) for _ in range(2)]
     assert runs[0].status is dg.Status.CERTIFIED
     assert np.array_equal(runs[0].weights, runs[1].weights)
 
@@ -228,22 +232,22 @@ REFUSED = {
     "mixed labels": (lambda: dg.MultinomialProblem([[1.0], [2.0]], np.array([1, "a"], dtype=object)), "one type"),
     "another length": (lambda: dg.MultinomialProblem([[1.0], [2.0]], [1, 2, 3]), "one value a row"),
     "too steep": (lambda: dg.MultinomialProblem([[1e150], [2.0]], [1, 2], 1e-10), "below 1e\\+280"),
-    "another solver": (lambda: dg.solve_multinomial(small(), "pegasos"), "newton, sdca.* or auto, got pegasos"),
-    "options": (lambda: dg.solve_multinomial(small(), "sdca(shrinking=true)"), "got sdca\\(shrinking=True\\)"),
-    "no solver": (lambda: dg.solve_multinomial(small(), "lbfgs"), "no solver 'lbfgs'"),
+    "another solver": (lambda: dg.solve(small(), "pegasos"), "pegasos fits two classes .* use solver='auto'"),
+    "options": (lambda: dg.solve(small(), "sdca(shrinking=true)"), "got sdca\\(shrinking=True\\)"),
+    "no solver": (lambda: dg.solve(small(), "lbfgs"), "no solver 'lbfgs'"),
     "a start of another shape": (
-        lambda: dg.solve_multinomial(small(), start=(np.zeros((2, 4)), np.zeros(4), None)),
+        lambda: dg.solve(small(), start=(np.zeros((2, 4)), np.zeros(4), None)),
         r"weights of shape \(5, 4\), got shape \(2, 4\)",
     ),
     "a start with NaN": (
-        lambda: dg.solve_multinomial(small(), start=(np.full((5, 4), np.nan), None, None)),
+        lambda: dg.solve(small(), start=(np.full((5, 4), np.nan), None, None)),
         r"finite weights of shape \(5, 4\), got NaN or infinity in 20 of them",
     ),
     "a start with a NaN intercept": (
-        lambda: dg.solve_multinomial(small(), start=(np.zeros((5, 4)), [0, 0, np.nan, 0], None)),
+        lambda: dg.solve(small(), start=(np.zeros((5, 4)), [0, 0, np.nan, 0], None)),
         "4 finite intercepts, got NaN or infinity in 1 of them",
     ),
-    "half a start": (lambda: dg.solve_multinomial(small(), start=(1, 2)), "got 2 parts"),
+    "half a start": (lambda: dg.solve(small(), start=(1, 2)), "got 2 parts"),
 }
 
 
@@ -255,22 +259,17 @@ def test_refusals_are_one_sentence(case: str) -> None:
 
 
 def test_start_of_another_type_is_refused() -> None:
-    with pytest.raises(TypeError, match=r"start needs a MultinomialResult or .* got int; duals may be None"):
-        dg.solve_multinomial(small(), start=5)
+    with pytest.raises(TypeError, match=r"start needs a Result or .* got int; duals may be None"):
+        dg.solve(small(), start=5)
 
 
 def test_callback_may_answer_with_numpys_true() -> None:
-    result = dg.solve_multinomial(small(), "sdca", tol=0.0, callback=lambda record: np.True_)
+    result = dg.solve(small(), "sdca", tol=0.0, callback=lambda record: np.True_)
     assert result.status is dg.Status.STOPPED
 
 
-def test_another_problem_is_refused() -> None:
-    with pytest.raises(TypeError, match="needs a MultinomialProblem, got Problem"):
-        dg.solve_multinomial(dg.Problem([[1.0], [2.0]], [0, 1]))
-
-
 def test_auto_says_why() -> None:
-    result = dg.solve_multinomial(small())
+    result = dg.solve(small())
     assert result.reason.startswith("newton: second-order steps, with a Hessian of side 20")
 
 
@@ -280,7 +279,7 @@ def test_the_judge_repairs_any_duals() -> None:
     best = optimum(problem)
     for scale in (1e-12, 1.0, 1e6):
         A = scale * random.normal(size=(24, 4))
-        judged = certify(problem, np.zeros((5, 4)), 0.0, A, enough=np.inf)
+        judged = certify(problem, np.zeros((5, 4)), 0.0, A, carried_target=np.inf)
         np.testing.assert_allclose(problem.sample_weight @ judged.duals, 0.0, atol=1e-13)
         _, D = by_hand(problem, judged.weights, judged.intercept, judged.duals)
         assert judged.certificate.dual == pytest.approx(D, abs=1e-13)
@@ -289,10 +288,10 @@ def test_the_judge_repairs_any_duals() -> None:
 
 def test_the_judge_takes_the_better_duals() -> None:
     problem = small("dense", True, True)
-    good = dg.solve_multinomial(problem, tol=1e-11)
+    good = dg.solve(problem, tol=1e-11)
     bad = np.zeros((24, 4))
     assert certify(problem, good.weights, good.intercept, bad).certificate.relative_gap <= 1e-10
-    poor = certify(problem, good.weights, good.intercept, bad, enough=np.inf).certificate
+    poor = certify(problem, good.weights, good.intercept, bad, carried_target=np.inf).certificate
     assert poor.dual == 0.0
     assert poor.relative_gap == pytest.approx(1.0, rel=1e-12)
     carried = certify(problem, np.zeros((5, 4)), 0.0, good.duals).certificate
@@ -301,7 +300,7 @@ def test_the_judge_takes_the_better_duals() -> None:
 
 def test_an_empty_row_sits_at_its_optimum() -> None:
     problem = small()
-    judged = certify(problem, np.zeros((5, 4)), 0.0, np.zeros((24, 4)), enough=np.inf)
+    judged = certify(problem, np.zeros((5, 4)), 0.0, np.zeros((24, 4)), carried_target=np.inf)
     np.testing.assert_allclose(np.abs(judged.duals[EMPTY_ROW]).sum(), 1.5)
 
 
@@ -310,7 +309,7 @@ def test_the_best_intercepts_leave_no_slope() -> None:
     problem = small("dense", True, True)
     for scale in (0.0, 1.0, 30.0):
         Z = scale * random.normal(size=(24, 4))
-        b = best_intercepts(problem, Z, np.zeros(4))
+        b = problem.best_intercept(Z, np.zeros(4))
         assert abs(b.mean()) < 1e-10
         np.testing.assert_allclose(problem.dual_sums(problem.suggested_duals(Z + b)), 0.0, atol=1e-13)
-    np.testing.assert_allclose(best_intercepts(problem, np.zeros((24, 4)), np.full(4, np.nan)), problem.constant)
+    np.testing.assert_allclose(problem.best_intercept(np.zeros((24, 4)), np.full(4, np.nan)), problem.constant)

@@ -11,7 +11,6 @@ from scipy.special import wrightomega
 import dualgap as dg
 from dualgap.kernels.multinomial import simplex_step
 from dualgap.losses import multinomial as loss
-from dualgap.multinomial.sdca import MultinomialSDCA
 from dualgap.solvers.base import INTERCEPT_FRACTION
 from examples import FORMS, small_rows
 
@@ -54,7 +53,7 @@ def test_kernel_and_twin_agree(form: str, weights: bool, intercept: bool) -> Non
     s = random.uniform(0.5, 2.0, 24) if weights else None
     given = sp.csr_matrix(X) if form == "csr" else X
     problem = dg.MultinomialProblem(given, random.integers(0, 4, 24), 1e-2, s, intercept)
-    solver = MultinomialSDCA()
+    solver = dg.SDCA().specialized(problem)
     state = solver.start(problem, None)
     share = np.ones(24) if s is None else s
     lambda_n = 1e-2 * share.sum()
@@ -118,7 +117,9 @@ def test_curvature_and_slopes_are_derivatives() -> None:
     up, down = loss.softmax(z + step * v, labels), loss.softmax(z - step * v, labels)
     here = loss.softmax(z, labels)
     np.testing.assert_allclose((up.values - down.values) / (2 * step), -np.einsum("ij,ij->i", here.duals, v), atol=1e-8)
-    np.testing.assert_allclose((down.duals - up.duals) / (2 * step), loss.bends(here.duals, labels, v), atol=1e-8)
+    np.testing.assert_allclose(
+        (down.duals - up.duals) / (2 * step), loss.hessian_product(loss.probabilities(here.duals, labels), v), atol=1e-8
+    )
     parts = loss.entropies(here.duals, labels)
     for t in (0.2, 1.0):
         by_difference = (parts.at(t + step) - parts.at(t - step)) / (2 * step)

@@ -29,7 +29,7 @@ def test_every_point_is_certified_and_the_same_as_alone(loss: str, intercept: bo
     np.testing.assert_array_equal(path.strengths, mixed)
     for strength, result in zip(mixed, path.results, strict=True):
         if loss == "multinomial":
-            alone = dg.solve_multinomial(dg.MultinomialProblem(X, y, strength, weights, intercept), tol=1e-8)
+            alone = dg.solve(dg.MultinomialProblem(X, y, strength, weights, intercept), tol=1e-8)
         else:
             alone = dg.solve(dg.Problem(X, y, loss, strength, weights, intercept), tol=1e-8)
         assert result.certificate.primal == pytest.approx(alone.certificate.primal, rel=2e-8)

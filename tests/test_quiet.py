@@ -28,7 +28,7 @@ def test_start_beyond_float64_is_judged(solver: str, loss: str) -> None:
 def test_softmax_start_beyond_float64_is_judged(solver: str) -> None:
     problem = dg.MultinomialProblem(X * 1e10, np.arange(20) % 3, 1e20, intercept=True)
     start = (np.outer(FAR, [1.0, -1.0, 0.5]), None, None)
-    result = dg.solve_multinomial(problem, solver, start=start, max_epochs=2)
+    result = dg.solve(problem, solver, start=start, max_epochs=2)
     assert np.isfinite(result.certificate.gap)
 
 
@@ -39,7 +39,7 @@ def test_predicted_scores_may_be_infinite() -> None:
     assert model.predict(rows).tolist() == [np.inf, -np.inf]
     result = replace(dg.solve(dg.Problem(X, Y, "squared", 1e-3)), weights=np.full(3, 1e200))
     assert result.predict(rows / 1e158).tolist() == [np.inf, -np.inf]
-    several = dg.solve_multinomial(dg.MultinomialProblem(X, np.arange(20) % 3, 1e-4))
+    several = dg.solve(dg.MultinomialProblem(X, np.arange(20) % 3, 1e-4))
     several = replace(several, weights=np.outer(np.full(3, 1e200), [-1.0, 0.0, 1.0]))
     assert several.predict(rows / 1e158).tolist() == [2, 0]
 

@@ -66,18 +66,18 @@ def test_softmax_newton_arrives_from_any_start(intercept: bool, size: float, see
     X, y = rng.normal(size=(50, 5)), rng.integers(0, 3, 50)
     problem = dg.MultinomialProblem(X, y, 0.1, intercept=intercept)
     start = (size * rng.normal(size=(5, 3)), 10 * rng.normal(size=3), None)
-    assert dg.solve_multinomial(problem, "newton", start=start, max_epochs=60).status is dg.Status.CERTIFIED
+    assert dg.solve(problem, "newton", start=start, max_epochs=60).status is dg.Status.CERTIFIED
 
 
 @pytest.mark.parametrize("columns", [5, 80])
 def test_softmax_newton_removes_what_all_classes_have_in_common(columns: int) -> None:
     rng = np.random.default_rng(0)
     problem = dg.MultinomialProblem(rng.normal(size=(50, columns)), rng.integers(0, 3, 50), 0.1)
-    cold = dg.solve_multinomial(problem, "newton", tol=1e-9)
-    warm = dg.solve_multinomial(problem, "newton", tol=1e-9, start=(cold.weights + 0.1, None, None))
+    cold = dg.solve(problem, "newton", tol=1e-9)
+    warm = dg.solve(problem, "newton", tol=1e-9, start=(cold.weights + 0.1, None, None))
     assert warm.status is dg.Status.CERTIFIED
     assert warm.trace[-1].epoch == 0
-    ones = dg.solve_multinomial(problem, "newton", start=(np.ones((columns, 3)), None, None))
+    ones = dg.solve(problem, "newton", start=(np.ones((columns, 3)), None, None))
     assert ones.status is dg.Status.CERTIFIED
 
 

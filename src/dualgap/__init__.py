@@ -33,10 +33,8 @@ if TYPE_CHECKING:
     )
     from dualgap.models.model import Model
     from dualgap.models.reading import load
-    from dualgap.multinomial.problem import MultinomialProblem
-    from dualgap.multinomial.run import MultinomialResult, solve_multinomial
     from dualgap.paths import Path, solve_path
-    from dualgap.problem import Problem
+    from dualgap.problem import MultinomialProblem, Problem
     from dualgap.run import Result, Status, solve
     from dualgap.solvers import (
         ASDCA,
@@ -61,10 +59,8 @@ except PackageNotFoundError:  # run from a source tree that was never installed
     __version__ = "0+unknown"
 
 _HOMES = {
-    "dualgap.problem": ("Problem",),
+    "dualgap.problem": ("MultinomialProblem", "Problem"),
     "dualgap.paths": ("Path", "solve_path"),
-    "dualgap.multinomial.problem": ("MultinomialProblem",),
-    "dualgap.multinomial.run": ("MultinomialResult", "solve_multinomial"),
     "dualgap.certificate": ("Certificate", "certify"),
     "dualgap.models.reading": ("load",),
     "dualgap.models.model": ("Model",),

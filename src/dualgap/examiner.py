@@ -10,19 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 from dualgap.certificate import Judgement, certify
 from dualgap.data.rows import Rows
 from dualgap.data.validation import as_rows
-from dualgap.problem import Problem, score
+from dualgap.problem import BaseProblem
+from dualgap.problem.base import scores_of
 from dualgap.solvers import Answer
 from dualgap.trace import Clock, Record
-
-Vector = NDArray[np.float64]
 
 
 class Examiner:
     """Makes records: the judge's certificate, the support, and the scores on training and test rows."""
 
-    def __init__(self, problem: Problem, test: tuple[Any, ArrayLike] | None) -> None:
+    def __init__(self, problem: BaseProblem, test: tuple[Any, ArrayLike] | None) -> None:
         self.problem = problem
-        self.test: tuple[Rows, Vector] | None = None
+        self.test: tuple[Rows, NDArray[Any]] | None = None
         if test is not None:
             rows = as_rows(test[0], "test X").of_width(problem.rows.dimension)
             self.test = (rows, problem.labels_of(test[1]))
@@ -31,20 +30,21 @@ class Examiner:
                     f"the test part needs one label a row ({rows.count}), got {self.test[1].size}; check that they belong together"
                 )
 
-    def judge(self, answer: Answer, enough: float, tol: float, thorough: bool = False) -> Judgement:
-        """The judgement of an answer."""
-        return certify(self.problem, *answer, enough=enough, tol=tol, thorough=thorough)
+    def judge(self, answer: Answer, carried_target: float, tol: float, thorough: bool = False) -> Judgement:
+        """The judgement of an answer; `certify` says what the options mean."""
+        return certify(self.problem, *answer, carried_target=carried_target, tol=tol, thorough=thorough)
 
-    def nothing(self) -> Answer:
+    def zero_answer(self) -> Answer:
         """Zero weights: an answer that can always be judged."""
-        return Answer(np.zeros(self.problem.rows.dimension), 0.0, None)
+        return Answer(np.zeros(self.problem.weights_shape), 0.0, None)
 
     def record(self, judged: Judgement, epoch: float, updates: int, clock: Clock) -> Record:
-        c = judged.certificate
+        """The record of a judgement."""
+        c, duals = judged.certificate, judged.duals
         test_score = None
         if self.test is not None:
-            scores = self.test[0].scores(judged.weights) + judged.intercept
-            test_score = score(scores, self.test[1], self.problem.loss.task)
+            rows, labels = self.test
+            test_score = self.problem.score(scores_of(rows, judged.weights, judged.intercept), labels)
         return Record(
             epoch,
             updates,
@@ -54,7 +54,7 @@ class Examiner:
             c.dual,
             c.gap,
             c.relative_gap,
-            int(np.count_nonzero(judged.duals)),
+            int(np.count_nonzero(duals if duals.ndim == 1 else duals.any(axis=1))),
             self.problem.score(judged.scores),
             test_score,
         )

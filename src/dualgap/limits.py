@@ -1,4 +1,4 @@
-"""Limits of a run: when to stop, and when to look."""
+"""Limits of a run: when it stops, and how often a record is made."""
 
 from __future__ import annotations
 
@@ -6,25 +6,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
+# Epochs of a run without any limit.
+DEFAULT_EPOCHS = 1000.0
+
 
 @dataclass(frozen=True)
 class Limits:
-    """When to stop and when to look."""
+    """When a run stops, and how often a record is made."""
 
     tol: float
+    """The relative gap to reach."""
     max_epochs: float
     max_seconds: float
     record_every: float | None
+    """Epochs between records; infinite for records only where the run needs a certificate."""
     record_updates: int | None
-    given_epochs: bool
+    """Updates between records, instead of epochs."""
+    has_given_epochs: bool
+    """Whether the caller passed max_epochs."""
 
     @property
-    def asks_for_records(self) -> bool:
-        """Whether somebody said how often to look; otherwise looks come where they pay."""
+    def has_record_schedule(self) -> bool:
+        """Whether records are made at fixed distances; otherwise only where the run needs a certificate."""
         return self.record_updates is not None or self.record_every != np.inf
 
     @staticmethod
     def of(tol: float, epochs: float | None, seconds: float | None, every: float | None, updates: int | None) -> Limits:
+        """Limits from what a caller passed, or a refusal."""
         if not tol >= 0.0:
             raise ValueError(f"tol needs to be a number ≥ 0, got {tol!r}; 1e-6 is the default")
         for name, value in (
@@ -41,7 +49,7 @@ class Limits:
             )
         if updates is None and every is None:
             every = 1.0
-        given = epochs is not None
+        has_given_epochs = epochs is not None
         if epochs is None:
-            epochs = 1000.0 if seconds is None else np.inf
-        return Limits(float(tol), float(epochs), float(seconds or np.inf), every, updates, given)
+            epochs = DEFAULT_EPOCHS if seconds is None else np.inf
+        return Limits(float(tol), float(epochs), float(seconds or np.inf), every, updates, has_given_epochs)

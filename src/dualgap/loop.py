@@ -16,7 +16,7 @@ from dualgap.examiner import Examiner
 from dualgap.interrupts import Interrupt
 from dualgap.limits import Limits
 from dualgap.linalg.parallel import RunOver, checked
-from dualgap.problem import Problem
+from dualgap.problem import MultinomialProblem, Problem
 from dualgap.result import Result, Status
 from dualgap.solvers import Answer, Auto, Solver
 from dualgap.trace import Clock, Record, Trace
@@ -46,7 +46,7 @@ class Loop:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: Problem | MultinomialProblem,
         chosen: Solver | Auto,
         limits: Limits,
         seed: int,
@@ -62,7 +62,8 @@ class Loop:
             chosen.choose(problem, (), limits.tol) if isinstance(chosen, Auto) else (chosen, "as asked")
         )
         self.solver.check(problem)
-        if self.solver.output != "last" and not limits.given_epochs:
+        self.asked, self.solver = self.solver, self.solver.specialized(problem)
+        if self.solver.output != "last" and not limits.has_given_epochs:
             raise ValueError(
                 f"output={self.solver.output} needs max_epochs, because it starts at a part of them; pass max_epochs"
             )
@@ -103,7 +104,7 @@ class Loop:
         # An iterate may leave float64's range; every look at it checks, so NumPy need not warn as well.
         with np.errstate(over="ignore", invalid="ignore"):
             # With nothing known, the judge has nothing to say about zero weights that the end of the run would need.
-            is_due = self.limits.asks_for_records or self.warm is not None or self.state is None
+            is_due = self.limits.has_record_schedule or self.warm is not None or self.state is None
             ending = self.look(tell) if is_due else None
             if self.state is None:
                 ending = ending or self.out_of_budget()
@@ -124,7 +125,7 @@ class Loop:
             ending,
             self.reason,
             self.trace,
-            self.solver,
+            self.asked,
             self.problem.classes,
         )
 
@@ -177,7 +178,7 @@ class Loop:
         due = [self.slice_examples(), self.limits.max_epochs * n - self.touched]
         if self.limits.record_updates is not None:
             due.append((self.next_record_at() - self.updates) * batch)
-        elif self.limits.asks_for_records:
+        elif self.limits.has_record_schedule:
             due.append(self.next_record_at() - self.touched)
         if self.solver.output != "last" and not self.collecting:
             due.append(self.collect_from() - self.touched)
@@ -197,7 +198,7 @@ class Loop:
         return (floor(last.epoch / every + 1e-9) + 1) * every * self.problem.rows.count
 
     def is_record_due(self, ends_epoch: bool) -> bool:
-        if not self.limits.asks_for_records:
+        if not self.limits.has_record_schedule:
             return ends_epoch and self.is_look_worthwhile()
         if self.limits.record_updates is not None:
             return self.updates >= self.next_record_at()
@@ -250,7 +251,7 @@ class Loop:
 
     def output(self) -> Answer:
         if self.state is None:  # the start took longer than the run may
-            return self.warm or self.examiner.nothing()
+            return self.warm or self.examiner.zero_answer()
         if self.collecting and self.candidates and self.solver.output == "average":
             return self.solver.average(self.problem, self.state)
         if self.picked is not None:
@@ -266,7 +267,7 @@ class Loop:
         if judged is None or judged.certificate.is_broken:
             if judged is None or not np.isfinite(judged.certificate.primal):
                 # The iterate left float64's range; zero weights are an answer that can be judged.
-                judged = self.examiner.judge(self.examiner.nothing(), 0.0, 0.0)
+                judged = self.examiner.judge(self.examiner.zero_answer(), 0.0, 0.0)
             self.append(judged)
             is_proven = judged.certificate.proves(self.limits.tol) and not judged.certificate.is_broken
             return Status.CERTIFIED if is_proven else Status.BROKEN
@@ -293,8 +294,8 @@ class Loop:
     def judge(self, answer: Answer, thorough: bool = False) -> Judgement:
         """The judgement of an answer, as far as it has to go."""
         # An ascent's own duals are the best known; other solvers' are compared with those the scores suggest.
-        enough = np.inf if self.solver.is_ascent or self.solver.suggests_its_duals else self.limits.tol
-        return self.examiner.judge(answer, enough, self.limits.tol, thorough)
+        carried_target = np.inf if self.solver.is_ascent or self.solver.suggests_its_duals else self.limits.tol
+        return self.examiner.judge(answer, carried_target, self.limits.tol, thorough)
 
     def judge_thoroughly(self, answer: Answer, judged: Judgement) -> tuple[Judgement, bool]:
         """The judgement again in double-double arithmetic where rounding spoils it, and whether that ends the run."""
@@ -335,7 +336,7 @@ class Loop:
         if self.auto is None or self.judged is None:
             return False
         chosen, reason = self.auto.choose(self.problem, self.trace.records, self.limits.tol)
-        if chosen == self.solver or chosen.name in self.left:
+        if chosen == self.asked or chosen.name in self.left:
             return False
         self.left.add(self.solver.name)  # what was given up is not tried again
         chosen.prepare(self.problem)
@@ -345,7 +346,7 @@ class Loop:
             self.state = self.started(chosen, start)
         except RunOver:
             return False  # the next slice ends the run where it is
-        self.solver, self.reason = chosen, reason
+        self.asked, self.solver, self.reason = chosen, chosen, reason
         return True
 
 

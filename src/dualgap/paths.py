@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dualgap.data.validation import as_rows
-from dualgap.multinomial.problem import MultinomialProblem
-from dualgap.multinomial.run import solve_multinomial
-from dualgap.problem import Problem
+from dualgap.problem import MultinomialProblem, Problem
+from dualgap.result import Result, Status
 from dualgap.run import solve
 from dualgap.trace import Record
 
@@ -24,13 +23,12 @@ class Path:
     """Strengths and the result at each, in the order in which they were given."""
 
     strengths: NDArray[np.float64]
-    results: tuple[Any, ...]
-    """A Result, or a MultinomialResult, for each strength."""
+    results: tuple[Result, ...]
 
     @property
     def certified(self) -> bool:
         """Whether the gap reached tol at every strength."""
-        return all(result.status.name == "CERTIFIED" for result in self.results)
+        return all(result.status is Status.CERTIFIED for result in self.results)
 
     def to_frame(self) -> Any:
         """A row for each strength, as a pandas DataFrame: how the run ended, its epochs, and its certificate."""
@@ -58,7 +56,7 @@ class Path:
         return len(self.results)
 
     def __repr__(self) -> str:
-        done = sum(result.status.name == "CERTIFIED" for result in self.results)
+        done = sum(result.status is Status.CERTIFIED for result in self.results)
         span = f"{self.strengths.min():g} to {self.strengths.max():g}"
         return f"Path({len(self)} strengths from {span}, {done} certified)"
 
@@ -82,46 +80,55 @@ def solve_path(
     """Solve one problem at each strength to a certified relative gap of `tol`, or until a limit.
 
     Strong penalties come first, whatever the order given: their answers are near zero and quickly found. Each next
-    problem starts at the duals α of the one before, which stay feasible, and at its weights; the limits are for each
-    strength. `loss` is any of `dg.LOSSES`, or "multinomial" for the softmax model. `start` is for the strongest.
+    problem starts at the duals α of the one before, which stay feasible, and at its weights.
+
+    Parameters
+    ----------
+    X, y, sample_weight, intercept
+        As for `Problem`.
+    loss : str or Loss
+        Any of `dg.LOSSES`, or "multinomial" for the softmax model.
+    strengths : array of numbers > 0
+        The λ to solve for.
+    solver, tol, max_epochs, max_seconds, seed, callback
+        As for `solve`; the limits are for each strength.
+    start : Result or (weights, intercept, duals), optional
+        The point from which the strongest penalty starts.
+
+    Returns
+    -------
+    Path
+        The result at each strength.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> dg.solve_path(X, [1, -1, 1], "logistic", [1e-3, 1e-1])
+    Path(2 strengths from 0.001 to 0.1, 2 certified)
     """
     given = _checked(strengths)
     rows = as_rows(X)
     results: list[Any] = [None] * given.size
     for place in np.argsort(-given, kind="stable"):
-        results[place] = start = _solved(
-            rows,
-            y,
-            loss,
-            float(given[place]),
+        strength = float(given[place])
+        problem: Problem | MultinomialProblem
+        if isinstance(loss, str) and loss == MULTINOMIAL:
+            problem = MultinomialProblem(rows, y, strength, sample_weight, intercept)
+        else:
+            problem = Problem(rows, y, loss, strength, sample_weight, intercept)
+        results[place] = start = solve(
+            problem,
             solver,
-            sample_weight,
-            intercept,
-            {
-                "tol": tol,
-                "max_epochs": max_epochs,
-                "max_seconds": max_seconds,
-                "seed": seed,
-                "start": start,
-                "callback": callback,
-            },
+            tol=tol,
+            max_epochs=max_epochs,
+            max_seconds=max_seconds,
+            seed=seed,
+            start=start,
+            callback=callback,
         )
     return Path(given, tuple(results))
-
-
-def _solved(
-    rows: Any,
-    y: ArrayLike,
-    loss: Any,
-    strength: float,
-    solver: Any,
-    sample_weight: ArrayLike | None,
-    intercept: bool,
-    options: dict[str, Any],
-) -> Any:
-    if isinstance(loss, str) and loss == MULTINOMIAL:
-        return solve_multinomial(MultinomialProblem(rows, y, strength, sample_weight, intercept), solver, **options)
-    return solve(Problem(rows, y, loss, strength, sample_weight, intercept), solver, **options)
 
 
 def _checked(strengths: ArrayLike) -> NDArray[np.float64]:

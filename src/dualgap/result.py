@@ -1,4 +1,4 @@
-"""What a run returns: the answer, its certificate, and a named ending."""
+"""What a run returns: the answer, its certificate, and how the run ended."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dualgap.certificate import Certificate
 from dualgap.data.validation import as_rows
+from dualgap.problem.base import Intercept, scores_of
 from dualgap.solvers import Solver
 from dualgap.trace import Trace
 
@@ -31,30 +32,48 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Result:
-    """An answer, its certificate, and how it came about."""
+    """An answer, its certificate, and how it came about.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> result = dg.solve(dg.Problem(X, ["no", "yes", "no"], "logistic", strength=0.1))
+    >>> result.status
+    <Status.CERTIFIED: 'the duality gap reached tol'>
+    >>> result.predict(X).tolist()
+    ['no', 'yes', 'no']
+    """
 
     weights: Vector
-    intercept: float
+    """w of shape (d,), or (d, k) with k classes of the softmax model."""
+    intercept: Intercept
+    """b: a float, or k of them."""
     duals: Vector
+    """α of shape (n,), or (n, k)."""
     certificate: Certificate
     status: Status
     reason: str
+    """Why the solver was chosen."""
     trace: Trace
     solver: Solver
     classes: NDArray[Any] | None
+    """The labels in order; None for real targets."""
 
     def scores(self, X: Any) -> Vector:
-        """⟨x, w⟩ + b for each row of X."""
-        rows = as_rows(X).of_width(self.weights.size)
+        """⟨x, w⟩ + b for each row of X, with one column a class in the softmax model."""
+        rows = as_rows(X).of_width(self.weights.shape[0])
         with np.errstate(over="ignore"):  # a score beyond float64's range is infinite, with the right sign
-            return rows.scores(self.weights) + self.intercept
+            return scores_of(rows, self.weights, self.intercept)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The likelier of the two labels, or the predicted target."""
+        """The likeliest label for each row of X, or the predicted target."""
         scores = self.scores(X)
         if self.classes is None:
             return scores
-        return self.classes[(scores > 0.0).astype(np.intp)]
+        places = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes[places])
 
     def __repr__(self) -> str:
         return f"Result({self.status.name}: {self.certificate}, {self.solver.name}, epoch {self.trace[-1].epoch:g})"

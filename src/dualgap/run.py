@@ -1,4 +1,4 @@
-"""Solving a problem: what is asked for is checked, then the loop runs."""
+"""solve: what a caller passed is checked, then the loop runs."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Callable
 from math import inf
 from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from dualgap import starts
 from dualgap.examiner import Examiner
 from dualgap.interrupts import Interrupt
 from dualgap.limits import Limits
 from dualgap.linalg.parallel import use_threads
 from dualgap.loop import Loop
 from dualgap.memory import keep_freed_memory
-from dualgap.problem import Problem
+from dualgap.problem import BaseProblem, MultinomialProblem, Problem
 from dualgap.progress import asks_to_stop, watch
 from dualgap.result import Result, Status
 from dualgap.solvers import SOLVERS, Answer, Auto, Solver
@@ -26,7 +26,7 @@ __all__ = ["Result", "Status", "solve"]
 
 
 def solve(
-    problem: Problem,
+    problem: Problem | MultinomialProblem,
     solver: str | Solver | Auto = "auto",
     *,
     tol: float = 1e-6,
@@ -43,20 +43,59 @@ def solve(
 ) -> Result:
     """Solve a problem to a certified relative gap of `tol`, or until a limit.
 
-    `max_epochs` counts passes over the rows (default 1,000 where no limit is given), `max_seconds` wall seconds of the
-    whole call. `start` is a Result or (weights, intercept, duals); `test` is (X, y) to score at every record. A record
-    is made every `record_every` epochs or every `record_updates` updates; `record_every=inf` makes them as rarely as
-    proving the answer allows. By default that is what `auto` does where nobody watches, and other solvers make one an
-    epoch. Recording changes no number of the run. `callback(record)` stops the run by returning True. `n_jobs` threads
-    work on it (−1: one per core), with the same bits for any number of them.
+    Parameters
+    ----------
+    problem : Problem or MultinomialProblem
+        The problem.
+    solver : str, Solver or Auto
+        A name of `dg.SOLVERS`, a spec such as "sdca(sampling=cyclic)", or a solver. "auto" chooses one and says why.
+    tol : float
+        The relative gap (P − D)/P to prove.
+    max_epochs : float, optional
+        Passes over the rows, or steps on all rows; 1,000 where no limit is given.
+    max_seconds : float, optional
+        Wall seconds of the whole call.
+    seed : int
+        The seed of the order of the rows.
+    start : Result or (weights, intercept, duals), optional
+        The point to start from; duals may be None.
+    test : (X, y), optional
+        Rows that are scored in every record.
+    record_every : float, optional
+        Epochs between records. `inf` makes records only where the run needs a certificate: the default of "auto" without `test`
+        and `callback`; otherwise the default is 1. Recording changes no number of the run.
+    record_updates : int, optional
+        Updates between records, instead of epochs.
+    progress : bool
+        Whether a progress bar is drawn on standard error.
+    callback : callable, optional
+        Called with each record; the run stops where it returns True.
+    n_jobs : int, optional
+        Threads; −1 for one per core. The result has the same bits for any number of them.
+
+    Returns
+    -------
+    Result
+        Weights, intercept and duals, with their certificate and how the run ended.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> result = dg.solve(dg.Problem(X, [1, -1, 1], "hinge", strength=0.1), tol=1e-6)
+    >>> result.status.name, result.certificate.relative_gap <= 1e-6
+    ('CERTIFIED', True)
     """
     chosen = build(solver, SOLVERS, "solver")
     if record_every is None and record_updates is None:
         record_every = inf if isinstance(chosen, Auto) and test is None and callback is None else 1.0
     limits = Limits.of(tol, max_epochs, max_seconds, record_every, record_updates)
-    if not isinstance(problem, Problem):
-        raise TypeError(f"solve needs a Problem, got {type(problem).__name__}; make one with dg.Problem(X, y)")
-    warm = _warm(problem, start)
+    if not isinstance(problem, BaseProblem):
+        raise TypeError(
+            f"solve needs a Problem or a MultinomialProblem, got {type(problem).__name__}; make one with dg.Problem(X, y)"
+        )
+    warm = None if start is None else _checked_start(problem, start)
     keep_freed_memory()
     examiner = Examiner(problem, test)
     interrupt = Interrupt()
@@ -70,14 +109,46 @@ def solve(
         return loop.run(tell)
 
 
-def _warm(problem: Problem, start: Result | tuple[Any, Any, Any] | None) -> Answer | None:
-    """A starting point, checked against the problem's shape."""
-    if start is None:
-        return None
-    weights, intercept, duals = starts.parts_of(start, Result)
-    intercept = float(starts.numbers("intercept", 0.0 if intercept is None else intercept, (1,))[0])
+def _checked_start(problem: BaseProblem, start: Any) -> Answer:
+    """A starting point from an earlier result or (weights, intercept, duals), in the shapes that the problem states."""
+    if isinstance(start, Result):
+        start = (start.weights, start.intercept, start.duals)
+    if not isinstance(start, tuple | list):
+        raise TypeError(
+            f"start needs a Result or (weights, intercept, duals), got {type(start).__name__}; duals may be None"
+        )
+    if len(start) != 3:
+        raise ValueError(
+            f"start needs a Result or (weights, intercept, duals), got {len(start)} parts; duals may be None"
+        )
+    weights, intercept, duals = start
+    shape = problem.intercept_shape
+    free = np.zeros(shape)
+    if intercept is not None:
+        free = _finite_array("intercepts" if shape else "intercept", intercept, shape or (1,)).reshape(shape)
+    if not problem.intercept:
+        free = np.zeros(shape)
     return Answer(
-        starts.numbers("weights", weights, (problem.rows.dimension,)),
-        intercept if problem.intercept else 0.0,
-        None if duals is None else starts.numbers("duals", duals, (problem.rows.count,)),
+        _finite_array("weights", weights, problem.weights_shape),
+        free if shape else float(free),
+        None if duals is None else _finite_array("duals", duals, problem.duals_shape),
     )
+
+
+def _finite_array(name: str, values: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """One part of a start as finite float64 of the given shape; a vector may come in any shape of the same size."""
+    is_vector = len(shape) == 1
+    needed = f"{shape[0]} finite {name}" if is_vector else f"finite {name} of shape {shape}"
+    try:
+        found = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"start needs {needed}, got values that are not numbers; pass floats") from None
+    got = f"{found.size}" if is_vector else f"shape {found.shape}"
+    if is_vector and found.size == shape[0]:
+        found = found.reshape(shape)
+    if found.shape != shape:
+        raise ValueError(f"start needs {needed}, got {got}; start from a fit of data of the same shape")
+    if not np.isfinite(found).all():
+        bad = int(np.count_nonzero(~np.isfinite(found)))
+        raise ValueError(f"start needs {needed}, got NaN or infinity in {bad} of them; leave start out for zeros")
+    return found

@@ -1,7 +1,7 @@
 """P and D of the softmax model: scores are exact, exponentials and logarithms have DIGITS digits.
 
 A row's own dual is minus the exact sum of the others, so every row of probabilities sums to 1. With free intercepts
-probability moves between classes until Σ s_i A_i = 0, by the rule of multinomial/certificate.py, here in fractions.
+probability moves between classes until Σ s_i A_i = 0, by the rule of certificate/softmax_candidates.py, here in fractions.
 """
 
 from __future__ import annotations

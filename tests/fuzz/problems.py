@@ -43,7 +43,7 @@ class Case:
     facts: Facts
     options: dict[str, Any] = field(default_factory=dict)
     estimator: Any = None
-    """A factory of an estimator that is fitted to (X, y); None where solve or solve_multinomial is called."""
+    """A factory of an estimator that is fitted to (X, y); None where solve is called."""
     y: Any = None
 
     @property

@@ -63,10 +63,10 @@ def solve_case(case: Case) -> list[Claim]:
 
 
 def solve_facts(facts: Facts, options: dict[str, Any]) -> Any:
-    """The result of solve or solve_multinomial."""
+    """The result of solve."""
     if facts.is_softmax:
         many = dg.MultinomialProblem(facts.X, facts.labels, facts.strength, facts.sample_weight, facts.intercept)
-        return dg.solve_multinomial(many, **options)
+        return dg.solve(many, **options)
     one = dg.Problem(facts.X, facts.labels, facts.loss, facts.strength, facts.sample_weight, intercept=facts.intercept)
     return dg.solve(one, **options)
 

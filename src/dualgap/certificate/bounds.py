@@ -19,6 +19,8 @@ from dualgap.linalg.double_double import UNIT
 UNDERFLOW = 2.0**-1022
 # Operations inside a loss: `Loss.terms` promises its values within this many u.
 LOSS_OPERATIONS = 32
+# A primal value below this part of the cost of predicting a constant counts as zero in the relative gap: float64 has no digits for less.
+REFERENCE_PART = 1e-12
 # The bounds themselves are computed with some dozens of operations; this factor is far more than those can lose.
 SLACK = 1.0 + 2.0**-45
 
@@ -35,7 +37,7 @@ def norm_bound(squared: float, count: float) -> float:
 
 
 class RowSums(NamedTuple):
-    """Means over the rows of what the loss says about them, as computed."""
+    """Means over the rows of losses, conjugates and their rounding, as computed."""
 
     values: float
     """⟨φ⟩."""
@@ -54,9 +56,9 @@ class RowSums(NamedTuple):
     argument: float
     """√⟨t²⟩ of the loss's argument t."""
     repair: float
-    """What exactly feasible duals cost ⟨h⟩, for each part of the given ones that has to move."""
+    """The increase of ⟨h⟩ by exactly feasible duals, for each part of the given duals that has to change."""
     repair_norm: float
-    """How far they move, as a root mean square over the rows, for each such part."""
+    """The change of the duals, as a root mean square over the rows, for each such part."""
 
 
 class Precision(NamedTuple):
@@ -65,11 +67,11 @@ class Precision(NamedTuple):
     scores: float
     """√⟨e²⟩ of the score errors e."""
     dual_weights: float
-    """The most by which the computed w(α) can be off, in norm."""
+    """An upper bound on the norm of the error of the computed w(α)."""
     sums: int
     """Operations that a row's term passes through in a mean."""
     dual_sum: float
-    """ε: the part of the duals that has to move for Σ s_iα_i to be exactly zero; 0 without a free intercept."""
+    """ε: the part of the duals that has to change for Σ s_iα_i to be exactly zero; 0 without a free intercept."""
 
 
 class Model(NamedTuple):

@@ -1,4 +1,4 @@
-"""Candidates for the duals of a certificate: carried or suggested ones, made feasible, and scaled along their ray."""
+"""Duals of a problem with one score a row, made feasible, and the best factor along their ray."""
 
 from __future__ import annotations
 
@@ -9,22 +9,12 @@ from dualgap.problem import Problem
 
 Vector = NDArray[np.float64]
 
-# Steps and reach of the search along a ray; its result only tightens a bound that holds anyway.
-FACTOR_STEPS, FARTHEST = 24, 1e6
+# Steps of the search along a ray, and the largest factor it tries. Any factor gives a bound that holds; more steps tighten it by less.
+FACTOR_STEPS, LARGEST_FACTOR = 24, 1e6
+# The search ends where the slope of D along the ray is below this part of the baseline.
+SLOPE_TOLERANCE = 1e-9
 # Duals whose weighted sums are smaller than this count as zero: products with them would underflow.
 TINY_SUM = 1e-250
-
-
-def suggested(problem: Problem, scores: Vector) -> Vector:
-    """The duals that the scores suggest."""
-    return problem.each(lambda c: problem.loss.dual_candidate(scores[c], problem.labels[c]))
-
-
-def clipped(problem: Problem, duals: Vector, factor: float = 1.0) -> Vector:
-    """The duals times a factor, inside their domain."""
-    return problem.each(
-        lambda c: problem.loss.clip(duals[c] if factor == 1.0 else factor * duals[c], problem.labels[c])
-    )
 
 
 def make_feasible(problem: Problem, duals: Vector) -> None:
@@ -63,7 +53,7 @@ def best_factor(problem: Problem, duals: Vector, quadratic: float) -> float:
     if at_high > 0.0:
         # D still rises at t = 1: look further out, at most to the end of the ray.
         low, at_low = high, at_high
-        while at_high > 0.0 and high < min(limit, FARTHEST):
+        while at_high > 0.0 and high < min(limit, LARGEST_FACTOR):
             low, at_low, high = high, at_high, min(limit, 4.0 * high)
             at_high = slope(high)
     else:
@@ -77,7 +67,7 @@ def best_factor(problem: Problem, duals: Vector, quadratic: float) -> float:
         # Secant and bisection in turn: the first is exact for a line, the second cannot be led astray by a steep end.
         t = low + (high - low) * (at_low / (at_low - at_high)) if step % 2 == 0 else 0.5 * (low + high)
         here = slope(t)
-        if abs(here) <= 1e-9 * problem.baseline:
+        if abs(here) <= SLOPE_TOLERANCE * problem.baseline:
             break
         low, at_low, high, at_high = (t, here, high, at_high) if here > 0.0 else (low, at_low, t, here)
     return t

@@ -1,24 +1,28 @@
-"""The judge of a binary or regression problem: from weights, intercept and duals to a certificate.
+"""The judge of every problem: from weights, intercept and duals to a certificate.
 
-Every feasible dual bounds P* from below, so the judge may choose: the duals the solver carried or those its scores suggest,
-scaled along their ray, whichever proves the smaller gap.
+Every feasible dual bounds P* from below, so the judge may choose: the duals that the solver carried or those that the scores
+suggest, scaled along their ray, whichever proves the smaller gap.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dualgap.certificate import precise
-from dualgap.certificate.candidates import best_factor, clipped, make_feasible, suggested
-from dualgap.certificate.evaluation import Evaluation, Point, evaluate, facts_of
+from dualgap.certificate.evaluation import OneScorePoint
+from dualgap.certificate.point import Evaluation, Point
+from dualgap.certificate.precise import is_worthwhile
+from dualgap.certificate.softmax_evaluation import SoftmaxPoint
 from dualgap.certificate.verdict import Certificate, Judgement
-from dualgap.problem import Problem
+from dualgap.problem import BaseProblem, Intercept, MultinomialProblem, Problem
 
 Vector = NDArray[np.float64]
+
+POINTS: dict[type[BaseProblem], type[Point[Any]]] = {Problem: OneScorePoint, MultinomialProblem: SoftmaxPoint}
+"""The class of points of each kind of problem."""
 
 
 class _Candidate(NamedTuple):
@@ -33,76 +37,110 @@ class _Candidate(NamedTuple):
         return self.evaluation.certificate.gap
 
 
-# What leaves float64's range is no proof, and is looked at; NumPy need not warn as well.
+# A value that leaves float64's range proves nothing, and every certificate is checked for it; NumPy need not warn as well.
 @np.errstate(over="ignore", invalid="ignore")
 def certify(
-    problem: Problem,
+    problem: BaseProblem,
     weights: Vector,
-    intercept: float = 0.0,
+    intercept: Intercept = 0.0,
     duals: Vector | None = None,
-    enough: float = 0.0,
+    *,
+    carried_target: float = 0.0,
     tol: float = 0.0,
     thorough: bool = False,
 ) -> Judgement:
-    """Judge an answer. The duals of the judgement are feasible, and with a free intercept b is the best for w.
+    """Judge an answer: a certificate, with feasible duals and, where the intercept is free, the best b for the weights.
 
-    Once the carried duals prove a relative gap of `enough`, no others are looked at; where duals prove one of `tol` as they
-    are, they are not scaled. Where the computed gap is within tol and rounding alone spoils the proof, sums are repeated in
-    double-double arithmetic; `thorough` asks for that wherever rounding is the larger part of the gap.
+    Parameters
+    ----------
+    problem : Problem or MultinomialProblem
+        The problem.
+    weights : array of shape (d,), or (d, k) with k classes
+        w.
+    intercept : float, or array of k floats
+        b, from which the search for the best b starts.
+    duals : array of shape (n,), or (n, k), optional
+        The duals that a solver carried; they are clipped to their domain and made feasible.
+    carried_target : float
+        A relative gap. Once the carried duals prove it, the duals that the scores suggest are not computed.
+    tol : float
+        A relative gap. Duals that prove it are not scaled along their ray. Where the computed gap is within tol and rounding alone
+        spoils the proof, the sums are repeated in double-double arithmetic.
+    thorough : bool
+        Whether double-double arithmetic is used wherever rounding is the larger part of the gap.
+
+    Returns
+    -------
+    Judgement
+        The certificate with the weights, intercept, duals and scores it is true of.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> problem = dg.Problem(np.eye(2), [-1, 1], "hinge", strength=0.5)
+    >>> judged = dg.certify(problem, weights=np.array([-1.0, 1.0]))
+    >>> judged.certificate.primal, judged.certificate.dual
+    (0.5, 0.5)
+    >>> judged.certificate.proves(1e-9)
+    True
     """
+    kind = next(POINTS[parent] for parent in type(problem).__mro__ if parent in POINTS)
     carried, dual_weights = None, None
     if duals is None:
         scores = problem.rows.scores(weights)
     else:
         # The duals are made feasible first, so that X w and w(α) take one pass over the rows.
-        carried = clipped(problem, duals)
-        make_feasible(problem, carried)
+        carried = problem.clipped_duals(duals)
+        kind.make_feasible(problem, carried)
         scores, dual_weights = problem.scores_and_weights_of(weights, carried)
     if problem.intercept:
         intercept = problem.best_intercept(scores, intercept)
         scores += intercept
-    point = Point(problem, weights, float(intercept), scores, facts_of(problem))
+    else:
+        intercept = problem.constant
+    point = kind(problem, weights, intercept, scores)
     best: _Candidate | None = None
     if carried is not None and dual_weights is not None:
         best = _best_on_ray(point, carried, dual_weights, tol)
-    if best is None or not best.evaluation.certificate.relative_gap <= enough:
-        own = suggested(problem, scores)
-        make_feasible(problem, own)
-        found = _best_on_ray(point, own, problem.weights_of(own), tol)
+    if best is None or not best.evaluation.certificate.relative_gap <= carried_target:
+        suggested = problem.suggested_duals(scores)
+        kind.make_feasible(problem, suggested)
+        found = _best_on_ray(point, suggested, problem.weights_of(suggested), tol)
         if best is None or found.gap < best.gap:
             best = found
     certificate = best.evaluation.certificate
     is_rounding = certificate.is_rounding
-    if precise.is_worthwhile(certificate, tol, thorough):
-        better = precise.evaluate(point, best.duals)
+    if is_worthwhile(certificate, tol, thorough):
+        better = point.evaluate_precisely(best.duals)
         if better is not None and better.gap < certificate.gap:
             certificate = better
     if not certificate.gap < certificate.primal and not certificate.contradicts_weak_duality:
         certificate = _without_duals(point, best.duals)
     certificate = replace(certificate, dual=max(certificate.dual, 0.0))
-    return Judgement(certificate, weights, float(intercept), best.duals, scores, is_rounding)
+    return Judgement(certificate, weights, intercept, best.duals, scores, is_rounding)
 
 
-def _best_on_ray(point: Point, duals: Vector, dual_weights: Vector, tol: float) -> _Candidate:
+def _best_on_ray(point: Point[Any], duals: Vector, dual_weights: Vector, tol: float) -> _Candidate:
     """The duals that prove the smallest gap on the ray through feasible ones, which may be scaled in place.
 
     `dual_weights` is w(α). Where the duals themselves prove tol, they stay as they are.
     """
-    problem = point.problem
-    here = _Candidate(duals, dual_weights, evaluate(point, duals, dual_weights))
-    if not here.evaluation.certificate.proves(tol):
-        factor = best_factor(problem, duals, 2.0 * here.evaluation.dual_penalty)
-        if factor != 1.0:
-            scaled = clipped(problem, duals, factor)
-            there = _Candidate(scaled, dual_weights * factor, evaluate(point, scaled, dual_weights * factor))
-            if there.gap < here.gap:
-                duals[:] = scaled
-                here = there._replace(duals=duals)
+    here = _Candidate(duals, dual_weights, point.evaluate(duals, dual_weights))
+    if here.evaluation.certificate.proves(tol):
+        return here
+    factor = point.best_factor(duals, 2.0 * here.evaluation.dual_penalty)
+    if factor != 1.0:
+        scaled = point.scaled(duals, factor)
+        there = _Candidate(scaled, dual_weights * factor, point.evaluate(scaled, dual_weights * factor))
+        if there.gap < here.gap:
+            duals[:] = scaled
+            return there._replace(duals=duals)
     return here
 
 
-def _without_duals(point: Point, duals: Vector) -> Certificate:
+def _without_duals(point: Point[Any], duals: Vector) -> Certificate:
     """In place: zero duals, which are always feasible and give D = 0."""
     duals[:] = 0.0
-    found = evaluate(point, duals, np.zeros_like(point.weights)).certificate
+    found = point.evaluate(duals, np.zeros_like(point.weights)).certificate
     return replace(found, dual=0.0, dual_error=0.0)

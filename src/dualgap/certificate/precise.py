@@ -1,7 +1,7 @@
-"""The certificate of a point and its duals again, with every sum that can cancel in double-double arithmetic.
+"""The parts of a certificate in double-double arithmetic: scores, w(α) and its difference from w, with bounds on their errors.
 
-It costs some dozens of passes over the data, and is asked for where the bound on rounding alone spoils a proof: fits that are
-nearly perfect, and data far from zero.
+A certificate made of them costs some dozens of passes over the data. It is needed where the bound on rounding alone spoils a proof:
+fits that are nearly perfect, and data far from zero.
 """
 
 from __future__ import annotations
@@ -13,58 +13,32 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dualgap.certificate.bounds import SLACK, UNDERFLOW, Precision, certificate, gamma, norm_bound
-from dualgap.certificate.evaluation import Point, model_of, row_sums
+from dualgap.certificate.bounds import SLACK, UNDERFLOW, gamma, norm_bound
 from dualgap.certificate.verdict import Certificate
 from dualgap.data.rows import DenseRows, Rows, csr
 from dualgap.linalg.double_double import UNIT, Pair, pair_error, products, two_product, two_sum
-from dualgap.problem import root_of_squares
+from dualgap.problem import BaseProblem
 
 Vector = NDArray[np.float64]
 
-# A bound on rounding up to this part of tol is left to the solver, which lowers the gap by as much in passing.
-TOLERATED = 0.125
+# Up to this part of tol a bound on rounding is left to the solver, whose next steps decrease the gap by more; above it the sums are
+# repeated.
+TOLERATED_ROUNDING = 0.125
 # Operations on pairs that follow a sum err by this many u² at most, relative to what they are applied to.
 PAIR_ERROR = 32 * UNIT**2
 
 
 def is_worthwhile(found: Certificate, tol: float, thorough: bool) -> bool:
     """Whether less rounding may turn a certificate into a proof of tol."""
-    if found.proves(tol) or found.could_prove(TOLERATED * tol) or not isfinite(found.primal):
+    if found.proves(tol) or found.could_prove(TOLERATED_ROUNDING * tol) or not isfinite(found.primal):
         return False
     if thorough:
         return found.is_rounding or found.seems_to_prove(tol)
     return tol > 0.0 and found.seems_to_prove(tol)
 
 
-def evaluate(point: Point, duals: Vector) -> Certificate | None:
-    """The certificate of a point and feasible duals; None where a product leaves float64's range."""
-    problem, rows = point.problem, point.problem.rows
-    matrix = matrix_of(rows)
-    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        norms = row_norms(rows)
-        scores = pair_scores(matrix, point.weights, point.intercept)
-        errors = _score_errors(point, norms, scores)
-        arguments = problem.loss.argument(scores.high, problem.labels, scores.low)
-        sums = row_sums(point, duals, lambda c: arguments[c], errors)
-        product_size = problem.mean(np.abs(duals) * norms)
-        found = dual_side(problem, matrix, point.weights, Pair(duals, np.zeros_like(duals)), product_size)
-        precision = Precision(
-            root_of_squares(problem.sample_weight, errors) / sqrt(problem.total_weight) * SLACK,
-            found.error,
-            point.facts.sum_operations,
-            found.dual_sum / found.heavier * (1.0 + gamma(rows.count + 4))
-            if problem.intercept and found.heavier
-            else 0.0,
-        )
-        proven = certificate(
-            model_of(point),
-            sums,
-            precision,
-            problem.penalty(point.weights),
-            problem.penalty(found.weights),
-            root_of_squares(None, found.difference),
-        )
+def precise_certificate(proven: Certificate) -> Certificate | None:
+    """A certificate from sums in double-double arithmetic, with the D that its gap implies; None where a sum is not finite."""
     if not (isfinite(proven.gap) and isfinite(proven.primal)):
         return None
     # P and D summed apart would cancel; their difference is known far better.
@@ -90,20 +64,8 @@ def pair_scores(matrix: Any, weights: Vector, intercept: float) -> Pair:
     return Pair(high, plain.low + error)
 
 
-def _score_errors(point: Point, norms: Vector, scores: Pair) -> Vector:
-    """How far the argument of the loss can be off, for each row, besides its own rounding in the loss."""
-    problem = point.problem
-    size = norms * norm_bound(float(point.weights @ point.weights), point.weights.size)
-    errors = pair_error(problem.rows.longest) * size + problem.rows.longest * UNDERFLOW
-    errors += PAIR_ERROR * (size + abs(point.intercept) + np.abs(problem.labels) + 1.0)
-    if not problem.loss.has_product_form:
-        # The argument is the score itself, rounded to one number.
-        errors += 2.0 * UNIT * np.abs(scores.high)
-    return np.asarray(errors)
-
-
 class DualSide(NamedTuple):
-    """w(α) and what is left of w − w(α)."""
+    """w(α) and its difference from w."""
 
     weights: Vector
     """w(α), rounded."""
@@ -117,7 +79,7 @@ class DualSide(NamedTuple):
     """Σ s_iα_i over the sign for which it is larger, rounded."""
 
 
-def dual_side(problem: Any, matrix: Any, weights: Vector, duals: Pair, product_size: float) -> DualSide:
+def dual_side(problem: BaseProblem, matrix: Any, weights: Vector, duals: Pair, product_size: float) -> DualSide:
     """w(α) = v/(λS) and its difference from w; `product_size` is ⟨|α|‖x‖⟩."""
     weighted = duals
     if problem.sample_weight is not None:
@@ -142,7 +104,7 @@ def dual_side(problem: Any, matrix: Any, weights: Vector, duals: Pair, product_s
     )
 
 
-def _lambda_n(problem: Any) -> tuple[float, float]:
+def _lambda_n(problem: BaseProblem) -> tuple[float, float]:
     """λS as a pair."""
     total, rest = float(problem.rows.count), 0.0
     if problem.sample_weight is not None:

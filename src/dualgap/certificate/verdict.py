@@ -8,10 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dualgap.problem import Intercept
+
 Vector = NDArray[np.float64]
 
 # Where a constant fits perfectly, a gap up to this counts as zero: no float64 that a fit computes with is smaller.
-NOTHING = 1e-300
+ZERO_GAP = 1e-300
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,17 @@ class Certificate:
     """P and D at one answer, and a gap that is proven: P − D in exact arithmetic is never larger.
 
     The proof takes the returned floats as they are and bounds every rounding error of the judge (docs/certificate.md).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> problem = dg.Problem(np.eye(2), [-1, 1], "hinge", strength=0.5)
+    >>> certificate = dg.solve(problem, tol=1e-6).certificate
+    >>> certificate.proves(1e-6)
+    True
+    >>> certificate.gap >= certificate.primal - certificate.dual
+    True
     """
 
     primal: float
@@ -30,22 +43,22 @@ class Certificate:
     rounding: float
     """The part of the gap that bounds the judge's own rounding errors."""
     primal_error: float
-    """The most by which P can differ from `primal`."""
+    """An upper bound on the difference of P from `primal`."""
     dual_error: float
-    """The most by which D can differ from `dual`."""
+    """An upper bound on the difference of D from `dual`."""
     reference: float
-    """1e-12 of what predicting a constant costs: below it a primal value counts as zero in the relative gap."""
+    """1e-12 of the cost of predicting a constant: below it a primal value counts as zero in the relative gap."""
 
     @property
     def scale(self) -> float:
-        """What the relative gap divides by: a lower bound on P, and at least `reference`."""
+        """The divisor of the relative gap: a lower bound on P, and at least `reference`."""
         return max(self.primal - self.primal_error, self.reference)
 
     @property
     def relative_gap(self) -> float:
         """The proven gap as a part of P; the gap itself where a constant costs nothing, because P* is then 0."""
         if self.reference == 0.0:
-            return self.gap if self.gap > NOTHING else 0.0
+            return self.gap if self.gap > ZERO_GAP else 0.0
         return self.gap / self.scale
 
     def proves(self, tol: float) -> bool:
@@ -86,7 +99,7 @@ class Judgement(NamedTuple):
 
     certificate: Certificate
     weights: Vector
-    intercept: float
+    intercept: Intercept
     duals: Vector
     scores: Vector
     is_rounding: bool

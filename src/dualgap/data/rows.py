@@ -223,10 +223,10 @@ class Rows:
         return self.__dict__ | {"_wrapped": {}}
 
     def scores(self, weights: Vector) -> Vector:
-        """X w."""
+        """X w; for several columns of weights as many columns."""
         if self.plain is not None:
             return np.asarray(self.plain @ weights)
-        out = np.empty(self.count)
+        out = np.empty((self.count, *weights.shape[1:]))
 
         def fill(part: slice) -> None:
             for rows, block, _ in self._ready(part):
@@ -254,7 +254,7 @@ class Rows:
         if self.plain is not None:
             out = np.asarray(self.plain @ weights)
             return out, np.asarray(self.plain.T @ coefficients(slice(0, self.count), out))
-        out = np.empty(self.count)
+        out = np.empty((self.count, *weights.shape[1:]))
 
         def passed(rows: slice, block: Any, transposed: Any) -> Vector:
             out[rows] = block @ weights

@@ -32,8 +32,8 @@ def fit_softmax(
     model: LogisticRegression, table: Deduplicated, given: tuple[Any, Any, Vector | None]
 ) -> LogisticRegression:
     """Fit all classes at once; a row of weights for each of them."""
-    from dualgap.multinomial.problem import MultinomialProblem
-    from dualgap.multinomial.run import solve_multinomial
+    from dualgap.problem import MultinomialProblem
+    from dualgap.run import solve
 
     weights, of_classes = table.weights, model._class_weights(table.targets, table.weights)
     if of_classes is not None:
@@ -44,7 +44,7 @@ def fit_softmax(
     problem = MultinomialProblem(table.rows, table.targets, strength, weights, model.fit_intercept)
     tasks = FitTasks(model, *given, 1, model.max_iter)
     with tasks.epochs_of(0) as callback, use_threads(effective_n_jobs(model.n_jobs)):
-        result = solve_multinomial(
+        result = solve(
             problem,
             model.solver,
             tol=model.tol,

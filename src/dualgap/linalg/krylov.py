@@ -43,7 +43,10 @@ def conjugate_residuals(
     energy, made = float(preconditioned @ fresh_image), 1
     while energy > 0.0:
         preconditioned_image = image if preconditioner is None else preconditioner(image)
-        size = energy / float(image @ preconditioned_image)
+        image_size = float(image @ preconditioned_image)
+        if not image_size > 0.0:  # rounding has left nothing of it
+            break
+        size = energy / image_size
         # BLAS adds in place: with many columns the temporaries of a formula cost as much as a product.
         daxpy(direction, solution, a=size)
         daxpy(direction_by_products, by_products, a=size)

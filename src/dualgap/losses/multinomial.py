@@ -29,7 +29,7 @@ class Entropies(NamedTuple):
     """H(p) for each row, from the two parts that are needed along a ray tα."""
 
     missing: Vector
-    """1 − p_c, what the row's own class lacks."""
+    """1 − p_c."""
     others: Vector
     """−Σ p_j ln p_j over the other classes."""
 
@@ -47,19 +47,19 @@ class Entropies(NamedTuple):
 def softmax(scores: Matrix, classes: Classes) -> Softmax:
     """The loss and the suggested duals at the given scores."""
     each = np.arange(classes.size)
-    shares = scores - scores[each, classes][:, None]
-    highest = shares.max(axis=1)  # at least 0, the own class's
-    shares -= highest[:, None]
-    np.exp(shares, out=shares)
-    own = shares[each, classes].copy()
-    shares[each, classes] = 0.0
-    others = shares.sum(axis=1)
+    out = scores - scores[each, classes][:, None]
+    highest = out.max(axis=1)  # at least 0, the own class's
+    out -= highest[:, None]
+    np.exp(out, out=out)
+    own = out[each, classes].copy()
+    out[each, classes] = 0.0
+    others = out.sum(axis=1)
     total = own + others
     # Where the own class leads, own = 1 and log1p keeps the digits of a loss near zero.
     values = highest + np.where(highest == 0.0, np.log1p(others), np.log(total))
-    shares /= -total[:, None]
-    shares[each, classes] = others / total
-    return Softmax(values, shares)
+    out /= -total[:, None]
+    out[each, classes] = others / total
+    return Softmax(values, out)
 
 
 def probabilities(duals: Matrix, classes: Classes) -> Matrix:
@@ -80,14 +80,14 @@ def entropies(duals: Matrix, classes: Classes) -> Entropies:
 
 
 def clipped(duals: Matrix, classes: Classes) -> Matrix:
-    """Feasible duals near the given ones: the parts of other classes at least 0, and together at most 1."""
+    """Feasible duals near the given ones: the probabilities of the other classes at least 0, and together at most 1."""
     each = np.arange(classes.size)
-    shares = np.maximum(-duals, 0.0)
-    shares[each, classes] = 0.0
-    total = shares.sum(axis=1)
-    shares /= -np.maximum(total, 1.0)[:, None]
-    shares[each, classes] = np.minimum(total, 1.0)
-    return shares
+    out = np.maximum(-duals, 0.0)
+    out[each, classes] = 0.0
+    total = out.sum(axis=1)
+    out /= -np.maximum(total, 1.0)[:, None]
+    out[each, classes] = np.minimum(total, 1.0)
+    return out
 
 
 class SoftmaxTerms(NamedTuple):
@@ -105,7 +105,7 @@ class SoftmaxTerms(NamedTuple):
     duals: Vector
     """‖α‖₁."""
     ranges: Vector
-    """The most by which the own class leads another."""
+    """The largest lead of the own class's score over another's; 0 where there is none."""
 
 
 def terms(scores: Matrix, duals: Matrix, classes: Classes) -> SoftmaxTerms:
@@ -150,14 +150,9 @@ def keep_inside(duals: Matrix, classes: Classes) -> None:
     duals[each, classes] = total
 
 
-def bends(duals: Matrix, classes: Classes, moves: Matrix) -> Matrix:
-    """(diag(p) − p pᵀ)·v for each row: φ″ applied to a move v of its scores."""
-    return bends_of(probabilities(duals, classes), moves)
-
-
-def bends_of(p: Matrix, moves: Matrix) -> Matrix:
-    """(diag(p) − p pᵀ)·v for each row, from its probabilities."""
-    out: Matrix = moves - np.einsum("ij,ij->i", p, moves)[:, None]
+def hessian_product(p: Matrix, directions: Matrix) -> Matrix:
+    """φ″·v = (diag(p) − p pᵀ)·v for each row, from its probabilities p and a direction v of its scores."""
+    out: Matrix = directions - np.einsum("ij,ij->i", p, directions)[:, None]
     out *= p
     return out
 

@@ -16,9 +16,7 @@ from dualgap.datasets.dataset import MANY_LABELS
 from dualgap.losses import Loss
 from dualgap.models.digests import digest
 from dualgap.models.model import ONE_VS_REST, Model
-from dualgap.multinomial.problem import MultinomialProblem
-from dualgap.multinomial.run import solve_multinomial
-from dualgap.problem import Problem
+from dualgap.problem import MultinomialProblem, Problem
 from dualgap.result import Result, Status
 from dualgap.run import solve
 
@@ -53,7 +51,7 @@ def fit(
         return Model.of(result, problem, tol=tol, feature_names=feature_names, duals=duals, reading=reading)
     if loss.name == "logistic":
         many = MultinomialProblem(rows, labels, strength, intercept=intercept)
-        found = solve_multinomial(many, tol=tol, **options)
+        found = solve(many, tol=tol, **options)
         return Model.of(found, many, tol=tol, feature_names=feature_names, duals=duals, reading=reading)
     return _one_against_rest(
         rows, labels, classes, loss, strength, intercept, tol, options, duals, feature_names, reading

@@ -17,9 +17,7 @@ from dualgap.data.validation import as_rows
 from dualgap.losses import LOSSES, Logistic
 from dualgap.losses.probabilities import class_probabilities
 from dualgap.models.digests import DataDigest, digest
-from dualgap.multinomial.problem import MultinomialProblem
-from dualgap.multinomial.run import MultinomialResult
-from dualgap.problem import Problem
+from dualgap.problem import MultinomialProblem, Problem
 from dualgap.result import Result, Status
 from dualgap.spec import build, full_text
 
@@ -72,7 +70,7 @@ class Model:
 
     @staticmethod
     def of(
-        result: Result | MultinomialResult,
+        result: Result,
         problem: Problem | MultinomialProblem,
         *,
         tol: float | None = None,

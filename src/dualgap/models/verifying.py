@@ -13,10 +13,7 @@ from dualgap.data.rows import Rows
 from dualgap.data.validation import as_rows
 from dualgap.models.digests import digest
 from dualgap.models.fields import EstimatedCertificate
-from dualgap.multinomial.certificate import certify as certify_softmax
-from dualgap.multinomial.problem import MultinomialProblem
-from dualgap.multinomial.run import solve_multinomial
-from dualgap.problem import Problem
+from dualgap.problem import MultinomialProblem, Problem
 from dualgap.result import Status
 from dualgap.run import solve
 
@@ -176,9 +173,8 @@ def _verify_one(claim: _Claim, may_hold: bool, seconds: float) -> _Found:
     if not np.isfinite(scores).all():
         faults.append("primal: the weights in the file are so large that their scores are not finite numbers")
         return _Found(replace(said, primal=np.inf, dual=0.0, gap=np.inf), faults, [], [])
-    judge: Any = certify_softmax if isinstance(problem, MultinomialProblem) else certify
     tol = claim.tol if claim.tol is not None and claim.status is Status.CERTIFIED else 0.0
-    judged = judge(problem, claim.weights, claim.intercept, duals, tol=tol, thorough=True).certificate
+    judged = certify(problem, claim.weights, claim.intercept, duals, tol=tol, thorough=True).certificate
     # The judge may move a free intercept to its best place; what is claimed is claimed of the one in the file.
     primal = problem.primal(scores, claim.weights)
     # Another machine may round differently, by what the bounds allow each of the two.
@@ -221,8 +217,7 @@ def _compare_gaps(claim: _Claim, found: _Found, primal_slack: float) -> None:
 def _settle(claim: _Claim, found: _Found, slack: float, seconds: float) -> None:
     """In place: the best certificate known after a new solve, and what it says about the claimed D."""
     claimed_dual = claim.certificate.dual
-    solver: Any = solve_multinomial if isinstance(claim.problem, MultinomialProblem) else solve
-    result = solver(
+    result = solve(
         claim.problem,
         tol=0.0,
         max_seconds=seconds,

@@ -65,6 +65,7 @@ class ASDCA(Solver):
         )
 
     def check(self, problem: Problem) -> None:
+        super().check(problem)
         self.refuse_intercept(problem)
 
     def inner_loss(self, problem: Problem) -> Loss:

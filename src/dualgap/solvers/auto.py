@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dualgap.problem import Problem
+from dualgap.problem import MultinomialProblem, Problem
 from dualgap.solvers.base import Solver
 from dualgap.solvers.newton import Newton
+from dualgap.solvers.newton.softmax import describe_steps
 from dualgap.solvers.sdca import SDCA
 
 if TYPE_CHECKING:
@@ -46,13 +47,19 @@ class Auto:
     name: ClassVar[str] = "auto"
     summary: ClassVar[str] = "chooses the solver for the problem and says why"
 
-    def is_open(self, problem: Problem) -> bool:
+    def is_open(self, problem: Problem | MultinomialProblem) -> bool:
         """Whether records may change its mind: a kink, and enough columns and rows for either way to be the quicker."""
+        if isinstance(problem, MultinomialProblem):
+            return False
         side = min(problem.rows.count, problem.rows.dimension)
         return problem.loss.has_kink and FEW_COLUMNS <= side <= LARGEST_SIDE and side < problem.rows.count
 
-    def choose(self, problem: Problem, records: Sequence[Record], tol: float = 0.0) -> tuple[Solver, str]:
+    def choose(
+        self, problem: Problem | MultinomialProblem, records: Sequence[Record], tol: float = 0.0
+    ) -> tuple[Solver, str]:
         """The solver to go on with, given what the records show so far."""
+        if isinstance(problem, MultinomialProblem):
+            return Newton(), f"newton: second-order steps, with {describe_steps(problem)}"
         count, dimension = problem.rows.count, problem.rows.dimension
         side = min(count, dimension)
         size = f"{count} × {dimension}"

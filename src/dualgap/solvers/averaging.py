@@ -41,9 +41,9 @@ class Average(NamedTuple):
     """A record: `updates` is their number, `scale_sum` is C, `offset_sum` the sum of a scalar that a solver's weights contain."""
 
     @staticmethod
-    def begin(dimension: int, count: int) -> Average:
-        """No iterate summed yet, of weights with `dimension` entries and duals of `count` rows."""
-        weights, duals = (RunningSum(np.zeros(size), np.zeros(size)) for size in (dimension, count))
+    def begin(weights_shape: tuple[int, ...], duals_shape: tuple[int, ...]) -> Average:
+        """No iterate summed yet, of weights and duals in the given shapes."""
+        weights, duals = (RunningSum(np.zeros(shape), np.zeros(shape)) for shape in (weights_shape, duals_shape))
         return Average(weights, duals, np.zeros((), COUNTS)[()])
 
     def add(self, weights: Vector, duals: Vector) -> None:

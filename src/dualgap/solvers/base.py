@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dualgap.losses.base import is_number
-from dualgap.problem import Problem
+from dualgap.problem import Intercept, MultinomialProblem, Problem
 from dualgap.solvers.averaging import Average
 
 Vector = NDArray[np.float64]
@@ -34,13 +34,16 @@ class Answer(NamedTuple):
     """What a solver would return now."""
 
     weights: Vector
-    intercept: float
+    intercept: Intercept
     duals: Vector | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Solver(ABC):
-    """Settings of an algorithm; the options every one of them shares are which iterate is the output."""
+    """Settings of an algorithm; the options every one of them shares are which iterate is the output.
+
+    Each algorithm has its own kind of state and says which kinds of problems it takes; `check` refuses others before the run.
+    """
 
     output: str = "last"
     average_from: float = 0.5
@@ -52,6 +55,9 @@ class Solver(ABC):
 
     suggests_its_duals: ClassVar[bool] = False
     """Whether its duals are already those its scores suggest, so that the judge need not look for them."""
+
+    fits_softmax: ClassVar[bool] = False
+    """Whether it fits the softmax model too."""
 
     keeps_its_state: ClassVar[bool] = False
     """Whether `advance` leaves the old state as it was until it is done, so that it can be stopped in the middle."""
@@ -83,9 +89,14 @@ class Solver(ABC):
         if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
             raise ValueError(f"{self.name} needs a whole {option} ≥ 1, got {value!r}; leave it out for the default")
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: Any) -> None:
         """Refuse a problem this solver cannot do, in one sentence that names what would work."""
-        return
+        if isinstance(problem, MultinomialProblem) and not self.fits_softmax:
+            raise ValueError(f"{self.name} fits two classes or real targets; use solver='auto' for the softmax model")
+
+    def specialized(self, problem: Any) -> Solver:
+        """The solver that makes the moves on this problem: this one, or one for its kind."""
+        return self
 
     def refuse_intercept(self, problem: Problem) -> None:
         if problem.intercept:
@@ -93,54 +104,54 @@ class Solver(ABC):
                 f"{self.name} cannot fit a free intercept; use sdca, pegasos, sgd or subgradient, or intercept=False"
             )
 
-    def prepare(self, problem: Problem) -> None:
+    def prepare(self, problem: Any) -> None:
         """Compile what `advance` will call, by advancing over nothing."""
         state = self.start(problem, None)
         self.advance(problem, state, no_rows(problem))
         if self.output == "average":
             self.advance(problem, self.begin_average(problem, state), no_rows(problem))
 
-    def batch(self, problem: Problem) -> int:
+    def batch(self, problem: Any) -> int:
         """How many rows one update touches."""
         return 1
 
-    def values_a_row(self, problem: Problem) -> float:
+    def values_a_row(self, problem: Any) -> float:
         """About how many numbers `advance` reads for each row of the plan."""
-        return max(problem.rows.stored, 1) / problem.rows.count
+        return float(max(problem.rows.stored, 1) / problem.rows.count)
 
     @abstractmethod
-    def start(self, problem: Problem, warm: Answer | None, tol: float = 0.0) -> Any:
+    def start(self, problem: Any, warm: Answer | None, tol: float = 0.0) -> Any:
         """The first state, at zero or at a given answer; `tol` is the relative gap to reach."""
 
     @abstractmethod
-    def plan(self, problem: Problem, state: Any, epoch: int, random: Random) -> Any:
+    def plan(self, problem: Any, state: Any, epoch: int, random: Random) -> Any:
         """The rows of an epoch in order, `batch` of them to an update; anything that has a length and can be sliced."""
 
     @abstractmethod
-    def advance(self, problem: Problem, state: Any, steps: Any) -> Any:
+    def advance(self, problem: Any, state: Any, steps: Any) -> Any:
         """The state after a slice of the plan; arrays inside are updated in place, the old state is spent."""
 
-    def end_epoch(self, problem: Problem, state: Any) -> Any:
+    def end_epoch(self, problem: Any, state: Any) -> Any:
         """The state after the last slice of an epoch's plan."""
         return state
 
-    def on_rejected(self, problem: Problem, state: Any, target: float) -> Any:
+    def on_rejected(self, problem: Any, state: Any, target: float) -> Any:
         """The state after a certificate that did not confirm `estimated_gap`: the estimate must reach `target` now."""
         return state
 
-    def estimated_gap(self, problem: Problem, state: Any) -> float | None:
+    def estimated_gap(self, problem: Any, state: Any) -> float | None:
         """The relative gap that the solver estimates at no cost after an epoch; the loop asks the judge once it reaches tol."""
         return None
 
     @abstractmethod
-    def answer(self, problem: Problem, state: Any) -> Answer:
+    def answer(self, problem: Any, state: Any) -> Answer:
         """The last iterate."""
 
-    def begin_average(self, problem: Problem, state: Any) -> Any:
+    def begin_average(self, problem: Any, state: Any) -> Any:
         """The state that starts to sum its iterates from here on, in its field `average`."""
-        return state._replace(average=Average.begin(problem.rows.dimension, problem.rows.count))
+        return state._replace(average=Average.begin(problem.weights_shape, problem.duals_shape))
 
-    def average(self, problem: Problem, state: Any) -> Answer:
+    def average(self, problem: Any, state: Any) -> Answer:
         """The mean of the iterates since `begin_average`, over updates, with the last intercept."""
         last = self.answer(problem, state)
         if state.average is None or state.average.counts.updates == 0.0:
@@ -149,7 +160,7 @@ class Solver(ABC):
         updates = state.average.counts.updates
         return Answer(weights / updates, last.intercept, duals / updates)
 
-    def iterate_sums(self, problem: Problem, state: Any) -> tuple[Vector, Vector]:
+    def iterate_sums(self, problem: Any, state: Any) -> tuple[Vector, Vector]:
         """The sums of weights and duals since `begin_average`; here of iterates that were added whole."""
         return state.average.weights.total, state.average.duals.total
 

@@ -35,6 +35,7 @@ class BoxAscent(Solver):
     is_ascent: ClassVar[bool] = True
 
     def check(self, problem: Problem) -> None:
+        super().check(problem)
         self.refuse_intercept(problem)
         needed, half = 8 * problem.rows.count**2, available_bytes() // 2
         if needed > half:

@@ -39,6 +39,7 @@ class ProjectedAscent(Solver):
         self.positive("step")
 
     def check(self, problem: Problem) -> None:
+        super().check(problem)
         self.refuse_intercept(problem)
         if problem.loss.name == "logistic":
             raise ValueError("projected_ascent cannot do logistic, whose dual gradient is unbounded; use sdca or asdca")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dualgap import kernels
-from dualgap.problem import Problem
+from dualgap.problem import MultinomialProblem, Problem
 from dualgap.solvers.averaging import Average
 from dualgap.solvers.base import (
     SAMPLINGS,
@@ -25,6 +25,8 @@ from dualgap.solvers.base import (
     warm_duals,
 )
 from dualgap.solvers.shrinking import Passes, StepCount, begin_passes, plan_passes, relative_gap, set_target
+from dualgap.solvers.softmax_sdca import SoftmaxSDCA
+from dualgap.spec import text_of
 
 
 class State(NamedTuple):
@@ -58,6 +60,7 @@ class SDCA(Solver):
     name: ClassVar[str] = "sdca"
     summary: ClassVar[str] = "maximizes the dual exactly over one row at a time; no step size"
     is_ascent: ClassVar[bool] = True
+    fits_softmax: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -66,6 +69,16 @@ class SDCA(Solver):
         self.one_of("logistic_step", ("newton", "closed_form"))
         if not isinstance(self.shrinking, bool):
             raise ValueError(f"sdca needs shrinking to be true or false, got {self.shrinking!r}")
+
+    def check(self, problem: Problem | MultinomialProblem) -> None:
+        plain = SDCA(sampling=self.sampling, output=self.output, average_from=self.average_from)
+        if isinstance(problem, MultinomialProblem) and (self != plain or self.output == "average"):
+            raise ValueError(f"the softmax model needs sdca with no option but sampling, got {text_of(self)}; use sdca")
+
+    def specialized(self, problem: Problem | MultinomialProblem) -> Solver:
+        if not isinstance(problem, MultinomialProblem):
+            return self
+        return SoftmaxSDCA(sampling=self.sampling, output=self.output, average_from=self.average_from)
 
     def start(self, problem: Problem, warm: Answer | None, tol: float = 0.0) -> State:
         duals = warm_duals(problem, warm)

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dpotrf, dtrtri
 
+from dualgap.data.rows import Rows
 from dualgap.data.validation import as_rows
 from dualgap.problem import Problem
 from dualgap.solvers.base import Vector
@@ -70,22 +71,39 @@ class RowSpace:
 
 def row_space(problem: Problem, needs_eigenvalues: bool) -> RowSpace:
     """The row space of a problem, by a Cholesky factor where that is accurate and no eigenvalue is needed."""
-    if problem.rows.dimension <= problem.rows.count:
+    found = reduced_rows(problem.rows, needs_eigenvalues)
+    if found is None:
         return RowSpace(problem, None, problem, 0.0)
-    products = problem.rows.gram()
+    return RowSpace(problem, found.basis, problem.with_rows(found.rows), found.largest_eigenvalue)
+
+
+class ReducedRows(NamedTuple):
+    """Rows with as many columns as rows, and the basis that leads back."""
+
+    rows: Rows
+    basis: Vector
+    largest_eigenvalue: float
+    """Of X Xᵀ; 0 where it was not needed."""
+
+
+def reduced_rows(rows: Rows, needs_eigenvalues: bool) -> ReducedRows | None:
+    """Rows with the same inner products in as many columns as rows; None for rows that have no more columns already."""
+    if rows.dimension <= rows.count:
+        return None
+    products = rows.gram()
     factor = None if needs_eigenvalues else _cholesky(products)
     if factor is not None:
         lower, inverse = factor
-        return RowSpace(problem, inverse.T, problem.with_rows(as_rows(lower)), 0.0)
+        return ReducedRows(as_rows(lower), inverse.T, 0.0)
     # SciPy 1.13 asks for too little room where the quicker driver gets a matrix of one number.
-    values, vectors = eigh(products, check_finite=False, driver="evd" if problem.rows.count > 1 else "ev")
+    values, vectors = eigh(products, check_finite=False, driver="evd" if rows.count > 1 else "ev")
     kept = values > SMALLEST_EIGENVALUE * max(float(values[-1]), np.finfo(np.float64).tiny)
     if not kept.any():
         kept[-1] = True  # rows of zeros: one column of zeros stands for all
     roots = np.sqrt(np.maximum(values[kept], 0.0))
     vectors = np.ascontiguousarray(vectors[:, kept])
     basis = vectors / np.where(roots > 0.0, roots, 1.0)
-    return RowSpace(problem, basis, problem.with_rows(as_rows(vectors * roots)), float(max(values[-1], 0.0)))
+    return ReducedRows(as_rows(vectors * roots), basis, float(max(values[-1], 0.0)))
 
 
 def _cholesky(products: Vector) -> tuple[Vector, Vector] | None:

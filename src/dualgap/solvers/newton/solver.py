@@ -8,10 +8,10 @@ from typing import Any, ClassVar, NamedTuple
 from dualgap.linalg.gram import compile_gram
 from dualgap.losses import Squared
 from dualgap.memory import available_bytes
-from dualgap.problem import Problem
+from dualgap.problem import BaseProblem, MultinomialProblem, Problem
 from dualgap.solvers.averaging import Average
 from dualgap.solvers.base import Answer, Random, Solver
-from dualgap.solvers.newton import continuation, least_squares, smooth
+from dualgap.solvers.newton import continuation, least_squares, smooth, softmax
 from dualgap.solvers.newton.settings import Settings
 from dualgap.solvers.newton.systems import square_rows
 
@@ -23,7 +23,7 @@ class State(NamedTuple):
     """The way that was chosen, at its current state, and the sums of an average where one is collected."""
 
     way: Any
-    """A Continuation, Smooth, LeastSquares or Truncated."""
+    """A Continuation, Smooth, LeastSquares, Truncated or SoftmaxNewton."""
     average: Average | None = None
 
 
@@ -32,7 +32,8 @@ class Newton(Solver):
     """Newton's method with a line search; continuation in γ for losses with kinks. A step on all rows is one epoch.
 
     The squared loss takes one solve (`least_squares`). A smooth loss takes Newton steps with a dense Hessian (`smooth`) or, with
-    many columns and rows, with products only (`truncated`). A loss with kinks is smoothed by a γ that decreases (`continuation`).
+    many columns and rows, with products only (`truncated`). A loss with kinks is smoothed by a γ that decreases (`continuation`). The
+    softmax model has Newton steps of its own (`softmax`).
 
     Examples
     --------
@@ -48,10 +49,11 @@ class Newton(Solver):
     summary: ClassVar[str] = "second-order steps on P, along a path of smoothed losses where there is a kink"
     suggests_its_duals: ClassVar[bool] = True
     keeps_its_state: ClassVar[bool] = True
+    fits_softmax: ClassVar[bool] = True
     settings: ClassVar[Settings] = Settings()
 
-    def check(self, problem: Problem) -> None:
-        if self._is_truncated(problem):
+    def check(self, problem: Problem | MultinomialProblem) -> None:
+        if isinstance(problem, MultinomialProblem) or self._is_truncated(problem):
             return
         size = min(problem.rows.dimension, problem.rows.count)
         # The matrix, its scaled copy and its factor; in row space the inner products and their eigenvectors.
@@ -62,8 +64,10 @@ class Newton(Solver):
                 f"more than half of the free memory ({half / 2**30:.1f} GiB); use sdca"
             )
 
-    def prepare(self, problem: Problem) -> None:
-        """Compile the products of sparse rows, or those of a truncated solve; dense rows need no kernel."""
+    def prepare(self, problem: Problem | MultinomialProblem) -> None:
+        """Compile the products of sparse rows, or those of a truncated solve; dense rows and the softmax model need no kernel."""
+        if isinstance(problem, MultinomialProblem):
+            return
         if self._is_truncated(problem):
             from dualgap.solvers.newton.products import compile_products
 
@@ -71,10 +75,12 @@ class Newton(Solver):
         elif problem.rows.is_sparse and problem.rows.dimension <= problem.rows.count:
             compile_gram(problem.rows, square_rows(problem.rows))
 
-    def batch(self, problem: Problem) -> int:
+    def batch(self, problem: BaseProblem) -> int:
         return problem.rows.count
 
-    def start(self, problem: Problem, warm: Answer | None, tol: float = 0.0) -> State:
+    def start(self, problem: Problem | MultinomialProblem, warm: Answer | None, tol: float = 0.0) -> State:
+        if isinstance(problem, MultinomialProblem):
+            return State(softmax.start(problem, warm, tol))
         if problem.loss.has_kink:
             return State(continuation.start(problem, warm, tol, self.settings))
         if self._is_truncated(problem):
@@ -86,23 +92,23 @@ class Newton(Solver):
             return State(least_squares.start(problem, warm))
         return State(smooth.start(problem, warm, tol, self.settings))
 
-    def on_rejected(self, problem: Problem, state: State, target: float) -> State:
+    def on_rejected(self, problem: BaseProblem, state: State, target: float) -> State:
         return state._replace(way=state.way.on_rejected(target))
 
-    def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> range:
+    def plan(self, problem: BaseProblem, state: State, epoch: int, random: Random) -> range:
         return range(state.way.next_rows)
 
-    def advance(self, problem: Problem, state: State, steps: Any) -> State:
+    def advance(self, problem: BaseProblem, state: State, steps: Any) -> State:
         way = state.way.advance()
         if state.average is not None and (answer := way.answer()).duals is not None:
             # A point without duals is on a subsample, and no iterate of the problem.
             state.average.add(answer.weights, answer.duals)
         return state._replace(way=way)
 
-    def estimated_gap(self, problem: Problem, state: State) -> float | None:
+    def estimated_gap(self, problem: BaseProblem, state: State) -> float | None:
         return float(state.way.estimated_gap())
 
-    def answer(self, problem: Problem, state: State) -> Answer:
+    def answer(self, problem: BaseProblem, state: State) -> Answer:
         answer: Answer = state.way.answer()
         return answer
 

@@ -1,0 +1,77 @@
+"""Duals of the softmax model, made feasible, and the best factor along their ray."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dualgap.linalg.parallel import parallel_map
+from dualgap.losses.multinomial import Entropies, Matrix, entropies, keep_inside, probabilities, softmax
+from dualgap.problem import MultinomialProblem
+
+# Steps of the search along a ray. Any factor gives a bound that holds; more steps tighten it by less.
+FACTOR_STEPS = 40
+# The search ends where the slope of D along the ray is below this part of the baseline.
+SLOPE_TOLERANCE = 1e-9
+
+
+def make_feasible(problem: MultinomialProblem, duals: Matrix) -> None:
+    """In place: empty rows go to their optimum; where Σ s_i A_i must vanish, probability moves between classes until it does.
+
+    Let d_c = (1/S) Σ s_i A_ic, what class c lacks of its part n_c of the rows, and q_c = n_c − d_c what it holds; the
+    d_c sum to 0. A class with d_c < 0 keeps n_c/q_c of its probability in every row; what a row thus frees, m_i, goes to
+    the classes with d_c > 0 in the proportions d_c/T, T = Σ of those d_c. Every p stays ≥ 0 and every row sums to 1, and
+    since (1/S) Σ s_i m_i = T every class then holds n_c: this is feasible from any p. At the optimum all d_c are 0 and
+    nothing moves, so the gap closes.
+    """
+    if not problem.intercept:
+        empty = problem.rows.empty
+        # An empty row never moves W, yet its dual must sit at its optimum for the gap to close.
+        duals[empty] = softmax(np.zeros((empty.size, problem.class_count)), problem.labels[empty]).duals
+    else:
+        _move_probability(problem, duals)
+    keep_all_inside(problem, duals)
+
+
+def _move_probability(problem: MultinomialProblem, duals: Matrix) -> None:
+    """In place: duals with Σ s_i A_i = 0."""
+    lacking = problem.dual_sums(duals)
+    held = problem.class_weights - lacking
+    has_too_much = lacking < 0.0
+    freed = np.where(has_too_much, -lacking / np.where(has_too_much, held, 1.0), 0.0)
+    needed = np.maximum(lacking, 0.0)
+    total = float(needed.sum())
+    if total == 0.0:
+        return
+
+    def move(c: slice) -> None:
+        p = probabilities(duals[c], problem.labels[c])
+        p += (p @ freed)[:, None] * (needed / total) - p * freed
+        # The own entry, 1 − p_c, is set by keep_all_inside.
+        duals[c] = -p
+
+    for _ in parallel_map(move, problem.chunks()):
+        pass
+
+
+def keep_all_inside(problem: MultinomialProblem, duals: Matrix) -> None:
+    """In place: duals whose domain holds them exactly, as sums of floats."""
+    for _ in parallel_map(lambda c: keep_inside(duals[c], problem.labels[c]), problem.chunks()):
+        pass
+
+
+def best_factor(problem: MultinomialProblem, duals: Matrix, quadratic: float) -> float:
+    """About the t that maximizes D(tA), by bisection of its slope; D bounds P* at any t. `quadratic` is λ‖W(A)‖²."""
+    chunks = list(parallel_map(lambda c: entropies(duals[c], problem.labels[c]), problem.chunks()))
+    all_rows = Entropies(np.concatenate([p.missing for p in chunks]), np.concatenate([p.others for p in chunks]))
+    largest = float(all_rows.missing.max())
+    if largest == 0.0:
+        return 1.0
+    low, high = 0.0, 1.0 / largest
+    t = min(1.0, high)
+    for _ in range(FACTOR_STEPS):
+        slope = float(problem.normalized_weights @ all_rows.slope(t)) - t * quadratic
+        if abs(slope) <= SLOPE_TOLERANCE * problem.baseline:
+            break
+        low, high = (t, high) if slope > 0.0 else (low, t)
+        t = 0.5 * (low + high) if low > 0.0 else 0.1 * high
+    return t

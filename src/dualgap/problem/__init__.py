@@ -1,0 +1,21 @@
+"""Problems: P, D and w(α) for binary labels, real targets and the softmax model; the owner of 1/S and λ."""
+
+from dualgap.problem.base import BaseProblem, Intercept
+from dualgap.problem.one_score import Problem
+from dualgap.problem.scoring import accuracy, score
+from dualgap.problem.softmax import MultinomialProblem
+from dualgap.problem.sums import EVERY, chunks, each, root_of_squares, total
+
+__all__ = [
+    "EVERY",
+    "BaseProblem",
+    "Intercept",
+    "MultinomialProblem",
+    "Problem",
+    "accuracy",
+    "chunks",
+    "each",
+    "root_of_squares",
+    "score",
+    "total",
+]

@@ -1,0 +1,82 @@
+"""The best intercepts of the softmax model for given scores: Newton's method in as many numbers as there are classes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dualgap.losses.multinomial import Matrix, Vector, probabilities, softmax
+
+if TYPE_CHECKING:
+    from dualgap.problem.softmax import MultinomialProblem
+
+# Newton steps at most; 60 are far more than any problem took.
+MAX_STEPS = 60
+# Once the Newton decrement is below this part of the baseline, P cannot show a smaller value: one more full step is exact to rounding.
+LAST_DECREMENT = 1e-12
+# A step is accepted where P decreases by at least this part of what the decrement predicts (Armijo), else it is halved.
+SUFFICIENT_DECREASE = 1e-4
+# Below this step size rounding hides any decrease, and the intercepts stay.
+SMALLEST_STEP_SIZE = 1e-10
+# Singular values below this part of the largest count as zero: equal shifts of all intercepts have none.
+SMALLEST_SINGULAR_VALUE = 1e-14
+
+
+class Expansion(NamedTuple):
+    """The mean loss at some intercepts, minus its gradient, and its Hessian in them."""
+
+    value: float
+    negative_gradient: Vector
+    hessian: Matrix
+
+
+def best_intercepts(problem: MultinomialProblem, scores: Matrix, start: Any) -> Vector:
+    """argmin over b of P(W, b), from the scores at b = 0 alone; the mean of b is zero."""
+    given = np.broadcast_to(np.asarray(start, dtype=np.float64), (problem.class_count,))
+    b: Vector = given - given.mean() if np.isfinite(given).all() else problem.constant
+    here = _expand(problem, scores, b)
+    for _ in range(MAX_STEPS):
+        step = _pseudo_solve(here.hessian, here.negative_gradient)
+        decrement = float(step @ here.negative_gradient)
+        if decrement <= LAST_DECREMENT * problem.baseline:
+            return b + step
+        size = 1.0
+        while True:
+            trial = b + size * step
+            there = _expand(problem, scores, trial)
+            if there.value <= here.value - SUFFICIENT_DECREASE * size * decrement:
+                break
+            size *= 0.5
+            if size < SMALLEST_STEP_SIZE:
+                return b
+        b, here = trial, there
+    return b
+
+
+def _expand(problem: MultinomialProblem, scores: Matrix, b: Vector) -> Expansion:
+    k = problem.class_count
+
+    def chunk_sums(c: slice) -> Matrix:
+        """One matrix with all sums of a chunk: products of probabilities, their sums, the gradient, the loss."""
+        values, duals = softmax(scores[c] + b, problem.labels[c])
+        weights = problem.normalized_weights[c]
+        p = probabilities(duals, problem.labels[c])
+        out = np.zeros((k + 3, k))
+        out[:k] = (p * weights[:, None]).T @ p
+        out[k], out[k + 1], out[k + 2, 0] = weights @ p, weights @ duals, weights @ values
+        return out
+
+    sums = problem.total_of(chunk_sums)
+    return Expansion(float(sums[k + 2, 0]), sums[k + 1], np.diag(sums[k]) - sums[:k])
+
+
+def _pseudo_solve(hessian: Matrix, right: Vector) -> Vector:
+    """A solution orthogonal to equal shifts of all intercepts, which change nothing."""
+    scale = 1.0 / np.sqrt(np.maximum(np.einsum("ii->i", hessian), np.finfo(np.float64).tiny))
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = hessian * scale * scale[:, None]
+        solution = scale * np.linalg.lstsq(scaled, scale * right, rcond=SMALLEST_SINGULAR_VALUE)[0]
+    if not np.isfinite(solution).all():
+        return right
+    return np.asarray(solution - solution.mean())

@@ -1,0 +1,165 @@
+"""The Hessian of the softmax model in (W, b): as one matrix, as products with it, and as a preconditioner for them.
+
+(1/S) Σ s_i (diag(p_i) − p_i p_iᵀ) ⊗ x_i x_iᵀ + λI   with a 1 appended to x_i, unpenalized, for free intercepts. Steps are
+matrices with a row for each column of X (and one for the intercepts) and a column for each class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dualgap.linalg import cholesky
+from dualgap.linalg.parallel import checkpoint, parallel_map
+from dualgap.losses.multinomial import Matrix, hessian_product
+from dualgap.problem import MultinomialProblem
+from dualgap.solvers.newton.softmax_settings import SoftmaxSettings
+
+# Rows are worked through in runs that become about this many bytes, so that the temporaries stay in the cache, or this many times the
+# bytes of the sum, so that adding to the sum takes little of the time.
+RUN_BYTES, RUN_SUMS = 1 << 22, 4
+# Each part of the rows makes a matrix of its own; more parts than this would cost memory and bring no speed.
+MAX_PARTS = 8
+
+
+def height_of(problem: MultinomialProblem) -> int:
+    """Columns of X, and one for free intercepts."""
+    return problem.rows.dimension + problem.intercept
+
+
+def centered(step: Matrix) -> Matrix:
+    """The step without what is common to all classes: there P has the penalty alone, and W(A) is zero."""
+    return np.asarray(step - step.mean(axis=1, keepdims=True))
+
+
+def full_hessian(problem: MultinomialProblem, p: Matrix) -> Matrix:
+    """The matrix of side k·height at probabilities p, by class and then by column; Σ p⊗p⊗x⊗x is the square of rows p⊗x."""
+    k, d, height = problem.class_count, problem.rows.dimension, height_of(problem)
+
+    def part_sums(part: slice) -> Matrix:
+        """Minus the sum of the squares, and below it the class blocks of the diagonal."""
+        out = np.zeros(((k + 1) * height, k * height))
+        for rows, block in _runs(problem, part, 8 * k * height, 0):
+            x = np.ones((rows.stop - rows.start, height))
+            x[:, :d] = block.toarray() if problem.rows.is_sparse else block
+            x *= np.sqrt(problem.normalized_weights[rows])[:, None]
+            products = (p[rows][:, :, None] * x[:, None, :]).reshape(x.shape[0], k * height)
+            out[k * height :] += x.T @ products
+            out[: k * height] -= products.T @ products
+        return out
+
+    sums = _summed(parallel_map(part_sums, problem.rows.parts(MAX_PARTS)))
+    out, diagonal = sums[: k * height], sums[k * height :]
+    by_class = out.reshape(k, height, k, height)
+    for a in range(k):
+        by_class[a, :, a, :] += diagonal[:, a * height : (a + 1) * height]
+        penalized = np.arange(d)
+        by_class[a, penalized, a, penalized] += problem.strength
+    if problem.intercept:
+        # Equal shifts of all intercepts change nothing; a gradient never points there, so any positive number will do.
+        by_class[:, d, :, d] += 1.0 / k
+    return out
+
+
+def product(problem: MultinomialProblem, p: Matrix, step: Matrix, score_direction: Matrix) -> Matrix:
+    """The Hessian at probabilities p times a step, in one pass over the rows; `score_direction` receives the change of the scores."""
+    d = problem.rows.dimension
+
+    def part_product(part: slice) -> Matrix:
+        out = np.zeros_like(step)
+        for rows, block in _runs(problem, part, _stored_bytes(problem), out.nbytes):
+            change = block @ step[:d]
+            if problem.intercept:
+                change += step[d]
+            score_direction[rows] = change
+            gradient_change = hessian_product(p[rows], change)
+            gradient_change *= problem.normalized_weights[rows][:, None]
+            out[:d] += block.T @ gradient_change
+            if problem.intercept:
+                out[d] += gradient_change.sum(axis=0)
+        return out
+
+    out = _summed(parallel_map(part_product, problem.rows.parts()))
+    out[:d] += problem.strength * step[:d]
+    return out
+
+
+def preconditioner(problem: MultinomialProblem, p: Matrix, settings: SoftmaxSettings) -> Callable[[Matrix], Matrix]:
+    """An approximate inverse: each class by itself, from a sample of the rows, or from the diagonal where X is wide."""
+    if problem.rows.dimension > settings.block_columns:
+        inverse = 1.0 / _diagonal(problem, p)
+        return lambda step: centered(inverse * step)
+    solvers = [cholesky.solver(block) for block in _class_blocks(problem, p, settings)]
+
+    def apply(step: Matrix) -> Matrix:
+        out = np.empty_like(step)
+        for a, solve in enumerate(solvers):
+            out[:, a] = solve(step[:, a])
+        return centered(out)
+
+    return apply
+
+
+def _class_blocks(problem: MultinomialProblem, p: Matrix, settings: SoftmaxSettings) -> Iterator[NDArray[np.float64]]:
+    """For each class (1/S) Σ s_i p_ia (1 − p_ia) x_i x_iᵀ + λI, from every few rows."""
+    rows, d, height = problem.rows, problem.rows.dimension, height_of(problem)
+    sampled = max(settings.sampled_rows_per_column * height, 4 * settings.sampled_products * rows.count // height)
+    stride = max(1, rows.count // sampled)
+    picked = np.arange(0, rows.count, stride)
+    x = np.asarray(rows.take(picked).dense().arrays[0], dtype=np.float64)
+    variances = p[picked] * (1.0 - p[picked]) * (stride * problem.normalized_weights[picked][:, None])
+    if problem.intercept:
+        x = np.hstack([x, np.ones((picked.size, 1))])
+    for root in np.sqrt(variances).T:
+        checkpoint()
+        weighted = x * root[:, None]
+        block = weighted.T @ weighted
+        diagonal = np.einsum("ii->i", block)
+        mean = float(diagonal.mean())
+        diagonal[:d] += problem.strength
+        if stride > 1:
+            diagonal += settings.damping * mean * d / picked.size
+        diagonal += np.finfo(np.float64).eps * (mean + problem.strength)
+        yield block
+
+
+def _diagonal(problem: MultinomialProblem, p: Matrix) -> Matrix:
+    """The diagonal of the Hessian."""
+    d = problem.rows.dimension
+
+    def part_diagonal(part: slice) -> Matrix:
+        out = np.zeros((height_of(problem), problem.class_count))
+        for rows, block in _runs(problem, part, _stored_bytes(problem), out.nbytes):
+            variances = p[rows] * (1.0 - p[rows]) * problem.normalized_weights[rows][:, None]
+            out[:d] += (block.multiply(block) if problem.rows.is_sparse else block * block).T @ variances
+            if problem.intercept:
+                out[d] += variances.sum(axis=0)
+        return out
+
+    out = _summed(parallel_map(part_diagonal, problem.rows.parts()))
+    out[:d] += problem.strength
+    return np.maximum(out, np.finfo(np.float64).tiny)
+
+
+def _stored_bytes(problem: MultinomialProblem) -> int:
+    """Bytes of a row as it is stored, on average."""
+    return 8 * problem.rows.stored // problem.rows.count
+
+
+def _runs(problem: MultinomialProblem, part: slice, row_bytes: int, sum_bytes: int) -> Iterator[tuple[slice, Any]]:
+    """Runs of a part of the rows, of RUN_BYTES or more where each row becomes `row_bytes` and adds to a sum of `sum_bytes`."""
+    size = max(RUN_BYTES, RUN_SUMS * sum_bytes) * _stored_bytes(problem) // max(row_bytes, 1)
+    for run in problem.rows.runs(part, max(size, 1)):
+        checkpoint()
+        yield run, problem.rows.block(run)
+
+
+def _summed(terms: Iterator[Matrix]) -> Matrix:
+    """The sum in the order given."""
+    total = next(terms)
+    for term in terms:
+        total += term
+    return total

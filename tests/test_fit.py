@@ -235,11 +235,11 @@ def test_a_newer_file_is_said_to_be_newer(capsys: pytest.CaptureFixture[str]) ->
 SAYS_WHEN_UNDER_WAY = """
 import sys
 from dualgap.loop import Loop
-look = Loop.look
+check = Loop.check
 def told(loop, tell):
     print("under way", flush=True)
-    return look(loop, tell)
-Loop.look = told
+    return check(loop, tell)
+Loop.check = told
 """
 
 

@@ -268,6 +268,56 @@ def test_callback_may_answer_with_numpys_true() -> None:
     assert result.status is dg.Status.STOPPED
 
 
+@pytest.mark.parametrize("solver", ["newton", "sdca"])
+def test_records_tests_and_callbacks_work_as_for_two_classes(solver: str, capsys: pytest.CaptureFixture[str]) -> None:
+    problem = small(intercept=True)
+    X, y = dense(problem), problem.classes[problem.labels]
+    seen: list[dg.Record] = []
+    result = dg.solve(
+        problem,
+        solver,
+        tol=0.0,
+        max_epochs=3,
+        test=(X[:10], y[:10]),
+        record_every=0.5,
+        callback=seen.append,
+        progress=True,
+    )
+    assert capsys.readouterr().out == ""
+    steps = [0, 1, 2, 3] if solver == "newton" else [0, 0.5, 1, 1.5, 2, 2.5, 3]
+    assert [record.epoch for record in seen] == steps
+    assert seen[-1].test_score == np.mean(result.predict(X[:10]) == y[:10])
+    assert seen[-1].train_score == np.mean(result.predict(X) == y)
+    by_update = dg.solve(problem, "sdca", tol=0.0, max_epochs=1, record_updates=8)
+    assert [record.updates for record in by_update.trace] == [0, 8, 16, 24]
+    with pytest.raises(ValueError, match="labels need to be among the 4 of training"):
+        dg.solve(problem, solver, test=(X, np.full(24, "yew")))
+
+
+@pytest.mark.parametrize("jobs", [2, -1])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_any_number_of_threads_gives_the_same_bits(jobs: int, intercept: bool) -> None:
+    random = np.random.default_rng(10)
+    X = random.normal(size=(40_000, 12))
+    y = (X @ random.normal(size=(12, 5)) + random.normal(size=(40_000, 5))).argmax(axis=1)
+    problem = dg.MultinomialProblem(X, y, 1e-4, intercept=intercept)
+    one, many = (dg.solve(problem, tol=1e-6, n_jobs=n) for n in (1, jobs))
+    assert np.array_equal(one.weights, many.weights)
+    assert np.array_equal(one.duals, many.duals)
+    assert one.certificate == many.certificate
+
+
+def test_averages_and_draws_are_outputs_of_newton_too() -> None:
+    problem = small(intercept=True)
+    mean = dg.solve(problem, "newton(output=average, average_from=0)", tol=0.0, max_epochs=4)
+    steps = [dg.solve(problem, "newton", tol=0.0, max_epochs=n).weights for n in (1, 2, 3, 4)]
+    np.testing.assert_allclose(mean.weights, np.mean(steps, axis=0), rtol=1e-12)
+    drawn = dg.solve(problem, "newton(output=random, average_from=0)", tol=0.0, max_epochs=4)
+    assert any(np.array_equal(drawn.weights, step) for step in steps)
+    with pytest.raises(ValueError, match="sdca with no option but sampling, got sdca\\(output=average"):
+        dg.solve(problem, "sdca(output=average)", max_epochs=4)
+
+
 def test_auto_says_why() -> None:
     result = dg.solve(small())
     assert result.reason.startswith("newton: second-order steps, with a Hessian of side 20")

@@ -101,3 +101,35 @@ def test_average_from_outside_its_range_is_refused() -> None:
             dg.SDCA(average_from=bad)
     with pytest.raises(ValueError, match="one of last, average, random"):
         dg.SDCA(output="best")
+
+
+def test_random_output_runs_to_its_last_epoch() -> None:
+    """A drawn iterate that is not replaced for many epochs is no sign of a run that stands still."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    problem = dg.Problem(X, np.sign(X[:, 0] + 0.5 * rng.normal(size=60)), "hinge", 1e-2)
+    for seed in range(1, 6):
+        result = dg.solve(problem, "pegasos(output=random)", tol=0, max_epochs=400, seed=seed)
+        assert result.status is dg.Status.EPOCHS_EXHAUSTED
+        assert result.trace[-1].epoch == 400
+
+
+def test_run_whose_iterate_stands_still_stalls_with_any_output() -> None:
+    problem = dg.Problem(np.eye(3), [1, -1, 1], "hinge", 0.2)
+    for output in ("last", "random", "average"):
+        result = dg.solve(problem, f"newton(output={output})", tol=0.0, max_epochs=2000)
+        assert result.status in (dg.Status.STALLED, dg.Status.CERTIFIED), output
+
+
+def test_random_output_is_uniform_over_the_updates_that_count(problem: dg.Problem) -> None:
+    """Chi-square over 600 seeds of which of the last 12 of 24 updates was drawn."""
+    drawn = np.zeros(12)
+    for seed in range(600):
+        found = dg.solve(problem, "pegasos(output=random)", tol=0.0, max_epochs=2, seed=seed, record_every=2)
+        last = [weights for touched, weights, _ in iterates(problem, "pegasos", 2, seed) if touched > 12]
+        matches = [k for k, weights in enumerate(last) if np.array_equal(weights, found.weights)]
+        # Two iterates are equal where a row has no loss and the step only rescales; both then share the draw.
+        assert matches
+        drawn[matches] += 1.0 / len(matches)
+    statistic = float(((drawn - 50.0) ** 2 / 50.0).sum())
+    assert statistic < 31.26, drawn  # 0.1 % of uniform draws exceed this with 11 degrees of freedom

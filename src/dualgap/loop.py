@@ -1,44 +1,52 @@
-"""The one loop over epochs: when to look, when to stop, and which iterate is the output."""
+"""The one loop over epochs: it advances the solver, asks the judge, and ends the run.
+
+Each epoch's plan of rows is cut into slices. A slice ends where a record is due, where iterates begin to count for the output, and
+after about a tenth of a second, so that Ctrl-C and time limits are noticed. Cutting changes no bit of the result.
+"""
 
 from __future__ import annotations
 
 import itertools
 import logging
 from collections.abc import Callable
-from math import ceil, floor
+from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dualgap.certificate import Certificate, Judgement
 from dualgap.examiner import Examiner
 from dualgap.interrupts import Interrupt
 from dualgap.limits import Limits
 from dualgap.linalg.parallel import RunOver, checked
+from dualgap.outputs import Output
 from dualgap.problem import MultinomialProblem, Problem
 from dualgap.result import Result, Status
+from dualgap.schedule import ROW_ROUNDING, Schedule
 from dualgap.solvers import Answer, Auto, Solver
+from dualgap.stalling import StallDetector
 from dualgap.trace import Clock, Record, Trace
 
-Vector = NDArray[np.float64]
 log = logging.getLogger("dualgap")
 
-# One slice of an epoch takes about this long, so that Ctrl-C and the time limit are noticed soon.
-SLICE_SECONDS = 0.1
-FIRST_SLICE_VALUES = 1 << 19
 
-# Where nobody asked for records, a look comes after so many epochs, then after this share more than at the last look; it
-# costs about as much as two epochs. A solver that guesses its own gap is looked at unasked so many times less often; not
-# quite so rarely for the first time where what is seen may change the choice of it, and as often as
-# others where it guesses that its relative gap is still this large.
-FIRST_LOOK, LOOK_GROWTH = 5, 0.2
-PATIENCE, UNDECIDED, FAR_OFF = 4.0, 2.4, 0.2
+@dataclass(frozen=True)
+class LoopSettings:
+    """The numbers that decide how long a slice is, and what a solver is asked for after a rejected estimate."""
 
-# A run that moved neither P nor D nor b by a bit for so many epochs never will.
-FROZEN_EPOCHS = 50
-# Where rounding spoils a proof, the solver aims at tol minus rounding, but at this part of tol at least.
-LEAST_TARGET = 0.1
+    # Seconds of a slice. Longer slices notice Ctrl-C and time limits later; shorter ones cost calls.
+    slice_seconds: float = 0.1
+    # Until this many seconds of updates are measured, a slice reads this many stored values, which take some milliseconds.
+    measured_seconds: float = 0.01
+    first_slice_values: int = 1 << 19
+    # After a certificate that did not confirm the solver's estimate, the estimate has to reach this part of what it was.
+    rejected_part: float = 0.5
+    # Where rounding alone spoiled the proof, the solver aims at tol minus rounding, but never below this part of tol.
+    smallest_target: float = 0.1
+
+
+SETTINGS = LoopSettings()
 
 
 class Loop:
@@ -55,40 +63,42 @@ class Loop:
         interrupt: Interrupt,
     ) -> None:
         self.problem, self.limits, self.seed = problem, limits, seed
-        self.examiner, self.interrupt = examiner, interrupt
+        self.examiner, self.interrupt, self.warm = examiner, interrupt, warm
         self.auto = chosen if isinstance(chosen, Auto) else None
-        self.trace = Trace()
-        self.solver, self.reason = (
+        self.asked, self.reason = (
             chosen.choose(problem, (), limits.tol) if isinstance(chosen, Auto) else (chosen, "as asked")
         )
-        self.solver.check(problem)
-        self.asked, self.solver = self.solver, self.solver.specialized(problem)
-        if self.solver.output != "last" and not limits.has_given_epochs:
+        """The solver by the name under which it was asked for or chosen, and why."""
+        if self.asked.output != "last" and not limits.has_given_epochs:
             raise ValueError(
-                f"output={self.solver.output} needs max_epochs, because it starts at a part of them; pass max_epochs"
+                f"output={self.asked.output} needs max_epochs, because it starts at a part of them; pass max_epochs"
             )
-        self.solver.prepare(problem)
-        self.clock = Clock()
+        self.solver = self.prepared(self.asked)
+        """The solver that makes the moves."""
+        self.abandoned: set[str] = set()
+        """Names of solvers that the policy left."""
+        self.clock, self.trace = Clock(), Trace()
+        self.schedule = Schedule(limits, problem.rows.count, self.trace)
+        self.stall = StallDetector(limits.tol)
+        self.output = Output(self.solver, problem, limits.max_epochs)
         self.touched, self.updates = 0, 0
-        self.candidates = 0  # updates since the output began to be collected
-        self.picked: Answer | None = None  # the iterate drawn so far, for output="random"
-        self.collecting = False
-        self.target = limits.tol  # the relative gap the solver has to estimate before the judge is asked
+        self.target = limits.tol
+        """The relative gap that the solver has to estimate before the judge is asked."""
         self.judged: Judgement | None = None
-        self.warm = warm
         try:
-            self.state = self.started(self.solver, warm)
-        except RunOver:
+            self.state = self.first_state(self.solver, warm)
+        except RunOver:  # the start took longer than the run may
             self.state = None
-        self.left: set[str] = set()
-        self.seen: tuple[float, ...] = ()
-        self.moved_at = 0.0  # the epoch of the last look that saw something new
-        self.next_thorough = 0.0  # the epoch from which a look may use double-double arithmetic again
-        self.thorough_gap = np.inf  # the gap at the last such look
 
-    def started(self, solver: Solver, warm: Answer | None) -> Any:
-        """A solver's first state."""
-        # A start far off may leave float64's range, as an iterate may; looks and solvers check.
+    def prepared(self, asked: Solver) -> Solver:
+        """The solver that makes the moves of one that was asked for, with its kernels compiled; or a refusal."""
+        asked.check(self.problem)
+        solver = asked.specialized(self.problem)
+        solver.prepare(self.problem)
+        return solver
+
+    def first_state(self, solver: Solver, warm: Answer | None) -> Any:
+        # A start far off may leave float64's range, as an iterate may; the judge and solvers check.
         with checked(self.check_time), np.errstate(over="ignore", invalid="ignore"):
             return solver.start(self.problem, warm, self.target)
 
@@ -97,26 +107,33 @@ class Loop:
         if self.interrupt.asked or self.clock.elapsed() >= self.limits.max_seconds:
             raise RunOver
 
-    def random(self, epoch: int, partition: int = 0) -> np.random.Generator:
-        return np.random.default_rng((self.seed, epoch, partition))
+    def random(self, epoch: int, stream: int = 0) -> np.random.Generator:
+        """The random numbers of an epoch: stream 0 draws the plan, 1 the random output."""
+        return np.random.default_rng((self.seed, epoch, stream))
+
+    @property
+    def epoch(self) -> float:
+        """Rows touched, divided by the number of rows."""
+        return self.touched / self.problem.rows.count
 
     def run(self, tell: Callable[[Record], bool]) -> Result:
-        # An iterate may leave float64's range; every look at it checks, so NumPy need not warn as well.
+        """Advance epoch by epoch until the run ends; `tell` receives each record and returns True to stop."""
+        # An iterate may leave float64's range; every certificate is checked for it, so NumPy need not warn as well.
         with np.errstate(over="ignore", invalid="ignore"):
-            # With nothing known, the judge has nothing to say about zero weights that the end of the run would need.
+            # At a cold start nobody needs a record of zero weights unless records come at fixed distances.
             is_due = self.limits.has_record_schedule or self.warm is not None or self.state is None
-            ending = self.look(tell) if is_due else None
+            ending = self.check(tell) if is_due else None
             if self.state is None:
                 ending = ending or self.out_of_budget()
             for epoch in itertools.count():
                 if ending is not None:
                     break
-                steps = self.solver.plan(self.problem, self.state, epoch, self.random)
-                ending = self.one_epoch(steps, epoch, tell)
+                plan = self.solver.plan(self.problem, self.state, epoch, self.random)
+                ending = self.one_epoch(plan, epoch, tell)
         judged = self.judged
         assert ending is not None
         assert judged is not None
-        log.debug("%s ended at epoch %g: %s", self.solver.name, self.touched / self.problem.rows.count, ending.value)
+        log.debug("%s ended at epoch %g: %s", self.solver.name, self.epoch, ending.value)
         return Result(
             judged.weights,
             judged.intercept,
@@ -129,227 +146,171 @@ class Loop:
             self.problem.classes,
         )
 
-    def one_epoch(self, steps: Any, epoch: int, tell: Callable[[Record], bool]) -> Status | None:
+    def one_epoch(self, plan: Any, epoch: int, tell: Callable[[Record], bool]) -> Status | None:
+        """Carry out an epoch's plan slice by slice; the ending, if the run ends, or None."""
         batch = self.solver.batch(self.problem)
-        total = -(-len(steps) // batch)
-        at = 0
-        self.start_collecting_if_due()
-        picks = self.draw_picks(total, epoch)
-        while at < total:
-            stop = min(total, at + self.until_next_event(batch))
-            if picks and at < picks[0] <= stop:
-                stop = picks.pop(0)
-                picked = True
-            else:
-                picked = False
-            slice_ = steps[at * batch : stop * batch]
+        update_count = -(-len(plan) // batch)
+        done = 0
+        self.begin_output_if_due()
+        draws = self.output.draws(update_count, self.random(epoch, 1))
+        while done < update_count:
+            stop = min(update_count, done + self.updates_until_event(batch))
+            is_draw = bool(draws) and done < draws[0] <= stop
+            if is_draw:
+                stop = draws.pop(0)
+            rows = plan[done * batch : stop * batch]
             try:
-                self.advance(slice_, stop == total)
+                self.advance(rows, ends_epoch=stop == update_count)
             except RunOver:
-                return self.look(tell) or self.out_of_budget()
-            self.touched += len(slice_)
-            self.updates += -(-len(slice_) // batch)
-            self.candidates += (stop - at) if self.collecting else 0
-            at = stop
-            if picked:
-                self.picked = _copied(self.solver.answer(self.problem, self.state))
+                return self.check(tell) or self.out_of_budget()
+            self.touched += len(rows)
+            self.updates += stop - done
+            self.output.count(stop - done)
+            done = stop
+            if is_draw:
+                self.output.draw(self.state)
             ending = self.out_of_budget()
-            if ending is not None or self.is_record_due(stop == total):
-                ending = self.look(tell) or ending
+            if ending is not None or self.is_check_due(ends_epoch=done == update_count):
+                ending = self.check(tell) or ending
                 if ending is not None:
                     return ending
                 if self.switch():
                     return None
-            if self.start_collecting_if_due():
-                picks = [at + k for k in self.draw_picks(total - at, epoch)]
+            if self.begin_output_if_due():
+                draws = [done + k for k in self.output.draws(update_count - done, self.random(epoch, 1))]
         return None
 
-    def advance(self, slice_: Any, ends_epoch: bool) -> None:
+    def begin_output_if_due(self) -> bool:
+        """Whether iterates begin to count for the output now."""
+        self.state, begins = self.output.begin_if_due(self.touched, self.state)
+        return begins
+
+    def advance(self, rows: Any, ends_epoch: bool) -> None:
         """Carry out a slice of the plan, on the clock."""
         # An update in place that stops in the middle would leave weights and duals that do not belong together.
         with self.clock, checked(self.check_time if self.solver.keeps_its_state else None):
-            self.state = self.solver.advance(self.problem, self.state, slice_)
+            self.state = self.solver.advance(self.problem, self.state, rows)
             if ends_epoch:
                 self.state = self.solver.end_epoch(self.problem, self.state)
 
-    def until_next_event(self, batch: int) -> int:
-        """Updates until a record, the start of collecting, the end, or the end of a slice, whichever comes first."""
-        n = self.problem.rows.count
-        due = [self.slice_examples(), self.limits.max_epochs * n - self.touched]
-        if self.limits.record_updates is not None:
-            due.append((self.next_record_at() - self.updates) * batch)
-        elif self.limits.has_record_schedule:
-            due.append(self.next_record_at() - self.touched)
-        if self.solver.output != "last" and not self.collecting:
-            due.append(self.collect_from() - self.touched)
-        return max(1, ceil(min(due) / batch - 1e-9))
+    def updates_until_event(self, batch: int) -> int:
+        """Updates until a record, the begin of the output, the last epoch, or the end of a slice, whichever comes first."""
+        rows = [
+            self.slice_rows(),
+            self.limits.max_epochs * self.problem.rows.count - self.touched,
+            self.schedule.rows_until_record(self.touched, self.updates, batch),
+        ]
+        if not self.output.is_collecting:
+            rows.append(self.output.first_row - self.touched)
+        return max(1, ceil(min(rows) / batch - 1e-9))
 
-    def slice_examples(self) -> float:
-        if self.clock.seconds < 0.01:
-            return max(1.0, FIRST_SLICE_VALUES / self.solver.values_a_row(self.problem))
-        return max(1.0, self.touched * SLICE_SECONDS / self.clock.seconds)
+    def slice_rows(self) -> float:
+        """Rows of a slice, by the seconds that the rows so far took."""
+        if self.clock.seconds < SETTINGS.measured_seconds:
+            return max(1.0, SETTINGS.first_slice_values / self.solver.values_a_row(self.problem))
+        return max(1.0, self.touched * SETTINGS.slice_seconds / self.clock.seconds)
 
-    def next_record_at(self) -> float:
-        """The next record's place, in updates or in rows touched, after the last record's."""
-        last = self.trace[-1]
-        if self.limits.record_updates is not None:
-            return (last.updates // self.limits.record_updates + 1) * self.limits.record_updates
-        every = float(self.limits.record_every or 1.0)
-        return (floor(last.epoch / every + 1e-9) + 1) * every * self.problem.rows.count
-
-    def is_record_due(self, ends_epoch: bool) -> bool:
-        if not self.limits.has_record_schedule:
-            return ends_epoch and self.is_look_worthwhile()
-        if self.limits.record_updates is not None:
-            return self.updates >= self.next_record_at()
-        return self.touched >= self.next_record_at() - 1e-6
-
-    def is_look_worthwhile(self) -> bool:
-        """Whether the solver believes to be done, or so much was done since the last look that another costs little.
-
-        Counted in epochs and not in seconds, so that the same run ends at the same place on any machine.
-        """
+    def is_check_due(self, ends_epoch: bool) -> bool:
+        """Whether the judge is asked now: at fixed distances, or at the end of an epoch that calls for it."""
+        if self.limits.has_record_schedule:
+            return self.schedule.is_record_due(self.touched, self.updates)
+        if not ends_epoch:
+            return False
         estimate = self.solver.estimated_gap(self.problem, self.state)
-        if estimate is not None and estimate <= self.target:
+        if (estimate is not None and estimate <= self.target) or self.stall.is_precise_due(self.epoch):
             return True
-        epoch, last = self.epoch, self.trace[-1].epoch if len(self.trace) else 0.0
-        if 0.0 < self.next_thorough <= epoch:
-            return True  # rounding spoiled the last look, and whether the gap still falls ends the run or not
-        patience = 1.0 if estimate is None else PATIENCE
-        if estimate is not None and not len(self.trace) and self.auto is not None and self.auto.is_open(self.problem):
-            patience = UNDECIDED if estimate < FAR_OFF else 1.0
-        return epoch >= last + max(FIRST_LOOK, LOOK_GROWTH * last) * patience
+        may_change_solver = self.auto is not None and self.auto.is_open(self.problem)
+        return self.schedule.is_check_due(self.epoch, estimate, may_change_solver)
 
     def out_of_budget(self) -> Status | None:
+        """The ending where a limit was reached."""
         if self.interrupt.asked:
             return Status.INTERRUPTED
-        if self.touched >= self.limits.max_epochs * self.problem.rows.count - 1e-6:
+        if self.touched >= self.limits.max_epochs * self.problem.rows.count - ROW_ROUNDING:
             return Status.EPOCHS_EXHAUSTED
         if self.clock.elapsed() >= self.limits.max_seconds:
             return Status.TIME_EXHAUSTED
         return None
 
-    def collect_from(self) -> float:
-        return self.solver.average_from * self.limits.max_epochs * self.problem.rows.count
-
-    def start_collecting_if_due(self) -> bool:
-        """Begin the average or the draw at T₀ = average_from·T, once."""
-        if self.solver.output == "last" or self.collecting or self.touched < self.collect_from() - 1e-6:
-            return False
-        self.collecting = True
-        if self.solver.output == "average":
-            self.state = self.solver.begin_average(self.problem, self.state)
-        return True
-
-    def draw_picks(self, total: int, epoch: int) -> list[int]:
-        """After which updates of this epoch the drawn iterate is replaced: reservoir sampling, ahead of time."""
-        if self.solver.output != "random" or not self.collecting or total <= 0:
-            return []
-        position = self.candidates + np.arange(1, total + 1)
-        chosen = self.random(epoch, 1).random(total) * position < 1.0
-        return (np.flatnonzero(chosen) + 1).tolist()
-
-    def output(self) -> Answer:
-        if self.state is None:  # the start took longer than the run may
-            return self.warm or self.examiner.zero_answer()
-        if self.collecting and self.candidates and self.solver.output == "average":
-            return self.solver.average(self.problem, self.state)
-        if self.picked is not None:
-            return self.picked
-        return self.solver.answer(self.problem, self.state)
-
-    def look(self, tell: Callable[[Record], bool]) -> Status | None:
+    def check(self, tell: Callable[[Record], bool]) -> Status | None:
         """Judge the output, write a record, and say whether the run is over."""
-        self.judged = None  # its vectors are as long as the data has rows; two judgements at once are one too many
-        answer = self.output()
-        broken = not (np.isfinite(answer.weights).all() and np.isfinite(answer.intercept).all())
-        judged = None if broken else self.judge(answer)
+        self.judged = None  # its vectors are as long as the data has rows; two judgements at once would be one too many
+        answer = self.answer()
+        is_finite = bool(np.isfinite(answer.weights).all() and np.isfinite(answer.intercept).all())
+        judged = self.judge(answer) if is_finite else None
         if judged is None or judged.certificate.is_broken:
-            if judged is None or not np.isfinite(judged.certificate.primal):
-                # The iterate left float64's range; zero weights are an answer that can be judged.
-                judged = self.examiner.judge(self.examiner.zero_answer(), 0.0, 0.0)
-            self.append(judged)
-            is_proven = judged.certificate.proves(self.limits.tol) and not judged.certificate.is_broken
-            return Status.CERTIFIED if is_proven else Status.BROKEN
-        # The judge chooses b itself, so a solver's own b may still be on its way while P and D stand still.
-        seen = (judged.certificate.primal, judged.certificate.dual, *np.ravel(answer.intercept))
-        if self.seen != seen:
-            self.seen, self.moved_at = seen, self.epoch
+            return self.end_broken(judged)
+        tol = self.limits.tol
+        is_last = self.solver.output == "last" or self.state is None
+        running = answer if is_last else self.solver.answer(self.problem, self.state)
+        self.stall.observe(self.epoch, judged.certificate, running, is_last)
         is_stalled = False
-        if not judged.certificate.proves(self.limits.tol):
-            judged, is_stalled = self.judge_thoroughly(answer, judged)
-        stop = tell(self.append(judged))
-        if judged.certificate.proves(self.limits.tol):
+        if not judged.certificate.proves(tol):
+            judged, is_stalled = self.stall.settle(self.epoch, judged, lambda: self.judge(answer, thorough=True))
+        is_stop_asked = tell(self.append(judged))
+        if judged.certificate.proves(tol):
             return Status.CERTIFIED
-        if stop:
+        if is_stop_asked:
             return Status.STOPPED
-        self.tell_rejection(judged.certificate)
+        self.reject_estimate(judged.certificate)
         return Status.STALLED if is_stalled else None
 
-    @property
-    def epoch(self) -> float:
-        """Rows touched, divided by the number of rows."""
-        return self.touched / self.problem.rows.count
+    def answer(self) -> Answer:
+        """The output of the run so far."""
+        if self.state is None:
+            return self.warm or self.examiner.zero_answer()
+        return self.output.answer(self.state)
 
     def judge(self, answer: Answer, thorough: bool = False) -> Judgement:
         """The judgement of an answer, as far as it has to go."""
-        # An ascent's own duals are the best known; other solvers' are compared with those the scores suggest.
-        carried_target = np.inf if self.solver.is_ascent or self.solver.suggests_its_duals else self.limits.tol
-        return self.examiner.judge(answer, carried_target, self.limits.tol, thorough)
+        # An ascent's own duals are the best known; other solvers' are compared with those that the scores suggest.
+        is_carried_best = self.solver.is_ascent or self.solver.suggests_its_duals
+        return self.examiner.judge(answer, np.inf if is_carried_best else self.limits.tol, self.limits.tol, thorough)
 
-    def judge_thoroughly(self, answer: Answer, judged: Judgement) -> tuple[Judgement, bool]:
-        """The judgement again in double-double arithmetic where rounding spoils it, and whether that ends the run."""
-        tol, certificate = self.limits.tol, judged.certificate
-        is_frozen = self.epoch - self.moved_at >= FROZEN_EPOCHS
-        is_spoiled = (judged.is_rounding or certificate.seems_to_prove(tol)) and not certificate.could_prove(tol)
-        if not is_frozen and not (is_spoiled and self.epoch >= self.next_thorough):
-            return judged, False
-        self.next_thorough = self.epoch + max(FIRST_LOOK, LOOK_GROWTH * self.epoch)
-        better = self.judge(answer, thorough=True)
-        if better.certificate.gap < certificate.gap:
-            judged, certificate = better, better.certificate
-        is_proof_impossible = certificate.seems_to_prove(tol) and not certificate.could_prove(tol)
-        is_falling = certificate.gap <= 0.5 * self.thorough_gap
-        self.thorough_gap = certificate.gap
-        return judged, is_frozen or is_proof_impossible or not is_falling
+    def end_broken(self, judged: Judgement | None) -> Status:
+        """End a run whose numbers left float64's range or contradict weak duality; zero weights are judged where P is not finite."""
+        if judged is None or not np.isfinite(judged.certificate.primal):
+            judged = self.examiner.judge(self.examiner.zero_answer(), 0.0, 0.0)
+        self.append(judged)
+        is_proven = judged.certificate.proves(self.limits.tol) and not judged.certificate.is_broken
+        return Status.CERTIFIED if is_proven else Status.BROKEN
 
-    def tell_rejection(self, certificate: Certificate) -> None:
-        """Where the certificate did not confirm the solver's estimate, ask for half of it, and for tol minus rounding."""
-        if self.state is None:  # the start took longer than the run may
+    def reject_estimate(self, certificate: Certificate) -> None:
+        """Where the certificate did not confirm the solver's estimate, tell the solver a smaller gap to estimate."""
+        if self.state is None:
             return
         estimate, tol = self.solver.estimated_gap(self.problem, self.state), self.limits.tol
         if estimate is None or not estimate <= self.target:
             return
-        self.target = min(self.target, 0.5 * estimate)
+        self.target = min(self.target, SETTINGS.rejected_part * estimate)
         if certificate.seems_to_prove(tol) and certificate.could_prove(tol):
-            self.target = min(self.target, max(tol - certificate.rounding / certificate.scale, LEAST_TARGET * tol))
+            # Rounding alone spoiled the proof.
+            without_rounding = tol - certificate.rounding / certificate.scale
+            self.target = min(self.target, max(without_rounding, SETTINGS.smallest_target * tol))
         self.state = self.solver.on_rejected(self.problem, self.state, self.target)
 
     def append(self, judged: Judgement) -> Record:
+        """Write the record of a judgement."""
         record = self.examiner.record(judged, self.epoch, self.updates, self.clock)
         self.trace.append(record)
         self.judged = judged._replace(scores=np.empty(0))
         return record
 
     def switch(self) -> bool:
-        """Ask the policy, if there is one, whether another solver should go on from here."""
+        """Ask the policy, if there is one, for another solver to go on with from here; whether there is one."""
         if self.auto is None or self.judged is None:
             return False
         chosen, reason = self.auto.choose(self.problem, self.trace.records, self.limits.tol)
-        if chosen == self.asked or chosen.name in self.left:
+        if chosen == self.asked or chosen.name in self.abandoned:
             return False
-        self.left.add(self.solver.name)  # what was given up is not tried again
-        chosen.prepare(self.problem)
+        self.abandoned.add(self.asked.name)
+        solver = self.prepared(chosen)
         start = Answer(self.judged.weights, self.judged.intercept, self.judged.duals)
         self.target = self.limits.tol
         try:
-            self.state = self.started(chosen, start)
+            self.state = self.first_state(solver, start)
         except RunOver:
-            return False  # the next slice ends the run where it is
-        self.asked, self.solver, self.reason = chosen, chosen, reason
+            return False  # the next slice of the old solver ends the run
+        self.asked, self.solver, self.reason = chosen, solver, reason
+        self.output = Output(solver, self.problem, self.limits.max_epochs)
         return True
-
-
-def _copied(answer: Answer) -> Answer:
-    duals = None if answer.duals is None else answer.duals.copy()
-    return Answer(answer.weights.copy(), answer.intercept, duals)

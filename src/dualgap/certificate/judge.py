@@ -79,7 +79,7 @@ def certify(
     >>> import numpy as np
     >>> import dualgap as dg
     >>> problem = dg.Problem(np.eye(2), [-1, 1], "hinge", strength=0.5)
-    >>> judged = dg.certify(problem, weights=np.array([-1.0, 1.0]))
+    >>> judged = dg.certify(problem, weights=np.array([-1.0, 1.0]), duals=np.array([-1.0, 1.0]))
     >>> judged.certificate.primal, judged.certificate.dual
     (0.5, 0.5)
     >>> judged.certificate.proves(1e-9)

@@ -1,0 +1,78 @@
+"""Whether a run can still prove its tol: an iterate that no longer changes, and gaps that rounding spoils.
+
+Where rounding spoils a proof the certificate is made again in double-double arithmetic, which costs some dozens of passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dualgap.certificate import Certificate, Judgement
+from dualgap.schedule import Schedule
+from dualgap.solvers import Answer
+
+
+@dataclass(frozen=True)
+class StallSettings:
+    """The numbers that decide when a run ends as STALLED."""
+
+    # A run whose iterate did not change by a bit for this many epochs ends: deterministic steps never change it, and random ones change
+    # a row within a few epochs if at all.
+    frozen_epochs: float = 50.0
+    # A gap in double-double arithmetic has to fall to this part of the one before; a slower fall ends the run.
+    gap_fall: float = 0.5
+
+
+SETTINGS = StallSettings()
+
+
+class StallDetector:
+    """Remembers what the certificates of a run showed."""
+
+    def __init__(self, tol: float) -> None:
+        self.tol = tol
+        self.fingerprint: tuple[object, ...] = ()
+        self.changed_at = 0.0
+        """The epoch at which the running iterate last changed."""
+        self.next_precise = 0.0
+        """The epoch from which double-double arithmetic may be used again; 0 before its first use."""
+        self.precise_gap = np.inf
+        """The gap at the last use."""
+
+    def is_precise_due(self, epoch: float) -> bool:
+        """Whether rounding spoiled an earlier certificate, and whether the gap still falls decides now if the run goes on."""
+        return 0.0 < self.next_precise <= epoch
+
+    def observe(self, epoch: float, certificate: Certificate, running: Answer, is_output: bool) -> None:
+        """Note whether the run changed since the last certificate.
+
+        `running` is the running iterate; `is_output` says that the certificate is its own and not that of a drawn or mean iterate.
+        P and D stand still while rounding moves last digits of w, and the judge chooses b itself, so b is compared as the solver has it.
+        """
+        shown: tuple[object, ...] = (certificate.primal, certificate.dual)
+        if not is_output:
+            shown = (running.weights.tobytes(),)
+        fingerprint = (*shown, *np.ravel(running.intercept).tolist())
+        if self.fingerprint != fingerprint:
+            self.fingerprint, self.changed_at = fingerprint, epoch
+
+    def settle(
+        self, epoch: float, judged: Judgement, judge_precisely: Callable[[], Judgement]
+    ) -> tuple[Judgement, bool]:
+        """The judgement, again in double-double arithmetic where rounding spoils it, and whether the run is stalled."""
+        tol, certificate = self.tol, judged.certificate
+        is_frozen = epoch - self.changed_at >= SETTINGS.frozen_epochs
+        is_spoiled = (judged.is_rounding or certificate.seems_to_prove(tol)) and not certificate.could_prove(tol)
+        if not is_frozen and not (is_spoiled and epoch >= self.next_precise):
+            return judged, False
+        self.next_precise = epoch + Schedule.epochs_between(epoch)
+        precise = judge_precisely()
+        if precise.certificate.gap < certificate.gap:
+            judged, certificate = precise, precise.certificate
+        is_proof_impossible = certificate.seems_to_prove(tol) and not certificate.could_prove(tol)
+        is_falling = certificate.gap <= SETTINGS.gap_fall * self.precise_gap
+        self.precise_gap = certificate.gap
+        return judged, is_frozen or is_proof_impossible or not is_falling

@@ -76,7 +76,7 @@ class Loop:
         self.solver = self.prepared(self.asked)
         """The solver that makes the moves."""
         self.abandoned: set[str] = set()
-        """Names of solvers that the policy left."""
+        """Names of solvers that the policy replaced; they are not used again."""
         self.clock, self.trace = Clock(), Trace()
         self.schedule = Schedule(limits, problem.rows.count, self.trace)
         self.stall = StallDetector(limits.tol)
@@ -120,7 +120,7 @@ class Loop:
         """Advance epoch by epoch until the run ends; `tell` receives each record and returns True to stop."""
         # An iterate may leave float64's range; every certificate is checked for it, so NumPy need not warn as well.
         with np.errstate(over="ignore", invalid="ignore"):
-            # At a cold start nobody needs a record of zero weights unless records come at fixed distances.
+            # A record of zero weights at a cold start is made only where records come at fixed distances.
             is_due = self.limits.has_record_schedule or self.warm is not None or self.state is None
             ending = self.check(tell) if is_due else None
             if self.state is None:

@@ -25,9 +25,8 @@ class ScheduleSettings:
     check_growth: float = 0.2
     # A solver that estimates its own gap waits this many times as many epochs: its estimate asks for the certificate that ends the run.
     estimate_wait: float = 4.0
-    # While `auto` may still change the solver, the first certificate comes after this many times as many epochs instead, because the
-    # choice needs a record; and without any extra wait where the estimated relative gap is above `far_gap`, because then a change is
-    # likely.
+    # While `auto` may still change the solver, which needs a record, the first certificate comes after this many times as many epochs
+    # instead, and without any extra wait where the estimated relative gap is above `far_gap`.
     undecided_wait: float = 2.4
     far_gap: float = 0.2
 

@@ -19,8 +19,8 @@ from dualgap.solvers import Answer
 class StallSettings:
     """The numbers that decide when a run ends as STALLED."""
 
-    # A run whose iterate did not change by a bit for this many epochs ends: deterministic steps never change it, and random ones change
-    # a row within a few epochs if at all.
+    # A run whose iterate did not change by a bit for this many epochs ends: it is not expected to change any more. Fewer epochs might
+    # end a run whose random steps have not met the one row that still changes.
     frozen_epochs: float = 50.0
     # A gap in double-double arithmetic has to fall to this part of the one before; a slower fall ends the run.
     gap_fall: float = 0.5

@@ -1,4 +1,4 @@
-"""Traces: the clock that runs only around updates, one record per look at a run, and the list of them."""
+"""Traces: the clock that runs only around updates, one record for each certificate of a run, and the list of records."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Record:
-    """What was seen of a run at one moment."""
+    """The certificate and scores of a run at one moment."""
 
     epoch: float
     """Examples touched, divided by the number of rows."""

@@ -35,9 +35,9 @@ def fit_softmax(
     from dualgap.problem import MultinomialProblem
     from dualgap.run import solve
 
-    weights, of_classes = table.weights, model._class_weights(table.targets, table.weights)
-    if of_classes is not None:
-        factors = of_classes[table.targets]
+    weights, class_weights = table.weights, model._class_weights(table.targets, table.weights)
+    if class_weights is not None:
+        factors = class_weights[table.targets]
         weights = factors if weights is None else weights * factors
     total = float(table.rows.count if weights is None else weights.sum())
     strength = model._strength(total, 0)
@@ -59,19 +59,19 @@ def fit_softmax(
     model.intercept_ = np.array(result.intercept)
     model.dual_coef_ = np.stack([table.expand(duals) for duals in result.duals.T])
     model._set_run_attributes([result], [strength], several=False)
-    of_each = None if of_classes is None else [tuple(of_classes.tolist())]
-    model._facts = FitFacts.of(model, model._loss(), result.solver.name, given, of_each)
+    class_factors = None if class_weights is None else [tuple(class_weights.tolist())]
+    model._facts = FitFacts.of(model, model._loss(), result.solver.name, given, class_factors)
     tasks.end(model.certificate_)
     report_convergence(type(model).__name__, [result], model.tol)
     return model
 
 
 def _previous(model: LogisticRegression, table: Deduplicated) -> tuple[Vector, Vector, Vector | None] | None:
-    """The last fit's weights, intercepts and duals where they are wanted and fit."""
+    """The last fit's weights, intercepts and duals under warm_start, where their shapes agree; else None."""
     count = model.classes_.size
     if not model.warm_start or getattr(model, "coef_", np.empty(0)).shape != (count, table.rows.dimension):
         return None
     duals: Vector = getattr(model, "dual_coef_", np.empty(0))
-    known = duals.shape == (count, table.given_count)
-    folded = np.column_stack([table.reduce(column) for column in duals]) if known else None
-    return model.coef_.T, model.intercept_, folded
+    has_duals = duals.shape == (count, table.given_count)
+    reduced = np.column_stack([table.reduce(column) for column in duals]) if has_duals else None
+    return model.coef_.T, model.intercept_, reduced

@@ -18,8 +18,7 @@ class SoftmaxSettings:
     # A larger Hessian's solve ends after this many products in any case; the step it found decreases P all the same.
     max_products: int = 250
 
-    # A solve ends at this part of ‖gradient‖, or where the residual is worth this part of tol: more digits of a step do not decrease the
-    # number of steps.
+    # A solve ends at this part of ‖gradient‖, or where the residual is worth this part of tol; a smaller residual takes more products.
     loosest_solve: float = 0.1
     part_of_tol: float = 0.1
 
@@ -32,11 +31,11 @@ class SoftmaxSettings:
     # directions that the rows have.
     damping: float = 1e-3
 
-    # A step size is accepted where the slope of P is at most this part of the slope at 0; a smaller part costs more trials than steps.
+    # A step size is accepted where the slope of P is at most this part of the slope at 0; a smaller part takes more trials for each step.
     slope_part: float = 0.3
     # A trial may increase P by this part of it, which rounding explains.
     primal_rounding: float = 1e-12
-    # No search needed 20 trials; the bound only ends one that float64 cannot end.
+    # Trials of a line search; the bound only ends a search that float64 cannot end.
     max_trials: int = 60
 
 

@@ -105,7 +105,7 @@ def test_the_slice_is_judged_and_what_is_missing_is_said(folder: Path) -> None:
         assert CLAIMS[claim].rule(frame).parts
     page = (folder / "replication.html").read_text(encoding="utf-8")
     assert "arrhythmia is not here" in page
-    assert "Of 5 claims" in page
+    assert "Of 7 claims" in page
 
 
 def test_certified_optima_stand_below_everything(folder: Path) -> None:
@@ -221,8 +221,8 @@ def test_the_page_opens_offline_and_draws_everything(folder: Path) -> None:
         panels = page.locator("[data-panel]").count()
         assert panels == 16
         assert page.locator("[data-panel] .plot-container").count() == panels
-        assert page.locator(".claim").count() == 6
-        assert page.locator("#summary tbody tr").count() == 6
+        assert page.locator(".claim").count() == 7
+        assert page.locator("#summary tbody tr").count() == 7
         assert page.locator("#beyond tbody tr").count() >= 5
         page.click("#theme")
         assert page.evaluate("document.documentElement.dataset.theme") == "dark"

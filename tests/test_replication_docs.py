@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -15,6 +16,8 @@ def generator() -> ModuleType:
     spec = importlib.util.spec_from_file_location("make_replication", ROOT / "docs" / "make_replication.py")
     assert spec is not None
     assert spec.loader is not None
+    if str(ROOT / "docs") not in sys.path:
+        sys.path.append(str(ROOT / "docs"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -27,3 +30,19 @@ def test_the_page_is_current() -> None:
             "no results of a full replication are committed yet; python docs/make_replication.py FOLDER does it"
         )
     assert made.PAGE.read_text(encoding="utf-8") == made.page(), "stale; run python docs/make_replication.py"
+
+
+def test_the_errata_are_current() -> None:
+    made = generator()
+    assert made.ERRATA_PAGE.read_text(encoding="utf-8") == made.errata(), "stale; run python docs/make_replication.py"
+
+
+def test_every_report_has_errata_and_every_change_is_of_a_claim() -> None:
+    from dualgap.replication.claims import CLAIMS
+    from dualgap.replication.errata import ERRATA
+    from dualgap.replication.figures import FIGURES
+    from dualgap.replication.reports import REPORTS
+
+    assert {one.report for one in ERRATA} == set(REPORTS)
+    assert set(generator().CHANGES) <= set(CLAIMS)
+    assert all(about.figure in FIGURES for about in REPORTS.values())

@@ -55,7 +55,11 @@ def strays(text: str, word: str) -> list[int]:
 ROOMS = {
     r"\bnumba\b|\bllvmlite\b": ("kernels/",),
     r"\bperf_counter\b|\bprocess_time\b": ("trace.py",),
-    r"\bdefault_rng\b|\bRandomState\b|np\.random\.seed": ("loop.py", "datasets/simulated.py"),
+    r"\bdefault_rng\b|\bRandomState\b|np\.random\.seed": (
+        "loop.py",
+        "datasets/simulated.py",
+        "replication/intervals.py",
+    ),
     r"\bfor epoch in\b": ("loop.py",),
     r"\bprint\(": ("cli/",),
     r"\btyper\b": ("cli/",),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dualgap.replication.verdicts import Verdict
 
 PAGE = "replication.html"
-COLORS = {"HOLDS": "green", "PARTLY": "yellow", "FAILS": "red"}
+COLORS = {"HOLDS": "green", "PARTLY": "yellow", "FAILS": "red", "UNDECIDED": "dim"}
 
 HELP = (
     "Repeat the experiments of five reports on SDCA, Pegasos and SGD, and judge what they claim.\n\n"

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from dualgap.replication import settings
 from dualgap.replication.beyond import Problem, problems
-from dualgap.replication.claims import REPORTS, Claim
+from dualgap.replication.claims import Claim
+from dualgap.replication.errata import ERRATA
 from dualgap.replication.figures import FIGURES
 from dualgap.replication.frames import Missing
 from dualgap.replication.gathering import Gathered
+from dualgap.replication.margins import MARGINS
 from dualgap.replication.panels import Figure, Panel, Pictures, Table
+from dualgap.replication.reports import REPORTS
 from dualgap.replication.table import experiments
-from dualgap.replication.verdicts import Outcome, Verdict, proven
+from dualgap.replication.verdicts import Outcome, Part, Verdict, proven
 from dualgap.workbench import summary
 from dualgap.workbench.report import provenance
 from dualgap.workbench.report.packing import Pool
 
-CLASSES = {Outcome.HOLDS: "holds", Outcome.PARTLY: "partly", Outcome.FAILS: "fails"}
+CLASSES = {Outcome.HOLDS: "holds", Outcome.PARTLY: "partly", Outcome.FAILS: "fails", Outcome.UNDECIDED: "open"}
+WORDS = {
+    Outcome.HOLDS: ("holds", "hold"),
+    Outcome.PARTLY: ("holds in part", "hold in part"),
+    Outcome.FAILS: ("does not hold", "do not hold"),
+    Outcome.UNDECIDED: ("is undecided", "are undecided"),
+}
+# What a part's state looks like: a class, a sign, and words.
+STATES = {True: ("yes", "✓", "holds"), False: ("no", "✗", "does not hold"), None: ("open", "?", "undecided")}
 
 
 def judged(claims: Sequence[Claim], gathered: Gathered) -> dict[str, Verdict | str]:
@@ -72,12 +84,25 @@ def content(
     chosen_ids = {figure.id for figure in figures}
     reports = []
     for report in dict.fromkeys([*(claim.report for claim in claims), *(figure.report for figure in figures)]):
+        about = REPORTS[report]
+        message = [shown(FIGURES[about.figure], report)] if about.figure in chosen_ids else []
         cards = []
         for claim in (one for one in claims if one.report == report):
             parts = [shown(FIGURES[name], claim.id) for name in claim.figures if name in chosen_ids]
             cards.append(_card(claim, verdicts[claim.id], parts))
         others = [shown(figure, report) for figure in figures if figure.report == report and figure.id not in drawn]
-        reports.append({"id": report, "title": REPORTS[report], "claims": cards, "others": others})
+        reports.append(
+            {
+                "id": report,
+                "title": about.title,
+                "byline": f"{about.authors}, {about.date}",
+                "about": about.about,
+                "message": message,
+                "claims": cards,
+                "others": others,
+                "errata": [one for one in ERRATA if one.report == report],
+            }
+        )
     counted = {
         outcome: sum(getattr(one, "outcome", None) is outcome for one in verdicts.values()) for outcome in Outcome
     }
@@ -91,6 +116,8 @@ def content(
         "problems": [_line(problem) for problem in problems(gathered)],
         "provenance": provenance.facts(gathered.runs) if gathered.runs else [],
         "command": command,
+        "settings": {"head": settings.HEAD, "rows": settings.table(experiments(quick))},
+        "margins": [(f"{one.value:g} {one.unit}", one.reason) for one in MARGINS.values()],
         "data": {"panels": panels, "styles": _styled(styles), "pool": pool.texts},
     }
 
@@ -100,25 +127,41 @@ def answer(verdicts: Mapping[str, Verdict | str], quick: bool) -> str:
     found = [one.outcome for one in verdicts.values() if isinstance(one, Verdict)]
     if not found:
         return "No claim was measured."
-    parts = [
-        f"{found.count(outcome)} {'hold' if outcome is Outcome.HOLDS else outcome.value.replace('holds', 'hold').replace('does', 'do')}"
-        for outcome in Outcome
-    ]
+    counts = [(found.count(outcome), WORDS[outcome]) for outcome in Outcome]
+    parts = [f"{count} {words[count != 1]}" for count, words in counts if count]
+    listed = " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
     size = " These are quick sizes; the full ones are the reports' own." if quick else ""
-    return f"Of {len(found)} claims {', '.join(parts[:-1])} and {parts[-1]}.{size}"
+    return f"Of {len(found)} claims {listed}.{size}"
 
 
 def _card(claim: Claim, found: Verdict | str, figures: Sequence[dict[str, Any]]) -> dict[str, Any]:
     card: dict[str, Any] = {"id": claim.id, "says": claim.says, "settings": claim.settings, "figures": figures}
     if isinstance(found, str):
         return card | {"verdict": "not measured", "class": "missing", "sentence": found, "parts": []}
-    parts = [{"says": part.says, "true": part.true, "numbers": part.numbers} for part in found.parts]
     return card | {
         "verdict": found.outcome.value,
         "class": CLASSES[found.outcome],
         "sentence": found.sentence,
-        "parts": parts,
+        "parts": _parts(found.parts),
+        "beside": [
+            {
+                "setting": setting,
+                "verdict": other.outcome.value,
+                "class": CLASSES[other.outcome],
+                "parts": _parts(one for one in other.parts if one not in found.parts),
+            }
+            for setting, other in found.beside.items()
+        ],
     }
+
+
+def _parts(parts: Iterable[Part]) -> list[dict[str, str]]:
+    """Parts as the page shows them; beside a verdict stand only those that differ from its own."""
+    shown = []
+    for one in parts:
+        kind, sign, words = STATES[one.holds]
+        shown.append({"says": one.says, "numbers": one.numbers, "class": kind, "sign": sign, "words": words})
+    return shown
 
 
 def _packed(panel: Panel, pool: Pool, styles: dict[str, None]) -> dict[str, Any]:

@@ -57,13 +57,20 @@ class ZeroOne(Derived):
 
 @dataclass(frozen=True)
 class UnitRows(Derived):
-    """All rows divided by the length of the longest, as the papers on SDCA, ASDCA and Pegasos assume of them."""
+    """All rows divided by the length of the longest, as the papers on SDCA, ASDCA and Pegasos assume of them.
 
+    `standardized` columns have mean 0 and deviation 1 before that.
+    """
+
+    standardized: bool = False
     name: ClassVar[str] = "unit_rows"
 
     def load(self) -> Dataset:
         whole = load(self.data)
         X = np.asarray(whole.X, dtype=np.float64)
+        if self.standardized:
+            deviation = X.std(axis=0)
+            X = (X - X.mean(axis=0)) / np.where(deviation > 0.0, deviation, 1.0)
         longest = float(np.sqrt(np.einsum("ij,ij->i", X, X).max()))
         return replace(whole, X=X / longest, standardize=False)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,9 @@ from dualgap.workbench.plan import Plan
 
 # How the optimum of every problem is proven.
 REFERENCE, REFERENCE_GAP, REFERENCE_EPOCHS, REFERENCE_EVERY = "auto", 1e-6, 3000.0, 5.0
+
+# Each opening has so many records and is this many times shorter than the next: neighbors differ by at most an eighth.
+STAGE_RATIO, STAGE_RECORDS = math.sqrt(10.0), 25
 
 
 @dataclass(frozen=True)
@@ -30,9 +34,17 @@ class Contenders:
     repeats: int = 1
     test_size: float = 0.0
     standardize: bool | None = False
+    splits: int = 1
+    # Records of the first part of a run: epochs and epochs between records. Such a run is the beginning of the long one
+    # with the same seed, and gathering puts the two together.
+    openings: tuple[tuple[float, float], ...] = ()
 
     def plans(self, experiment: str) -> Iterator[Plan]:
-        """The race of the solvers, and the proof of each problem's optimum."""
+        """The race of the solvers with its openings, and the proof of each problem's optimum, for each split."""
+        for split in range(self.splits):
+            yield from self._plans(experiment, split)
+
+    def _plans(self, experiment: str, split: int) -> Iterator[Plan]:
         common = {
             "data": tuple(map(title, self.data)),
             "loss": spec.text_of(spec.build(self.loss, LOSSES, "loss")),
@@ -40,6 +52,7 @@ class Contenders:
             "test_size": self.test_size,
             "standardize": self.standardize,
             "experiment": experiment,
+            "seed": split,
         }
         yield Plan(
             solvers=(REFERENCE,),
@@ -49,14 +62,14 @@ class Contenders:
             every=REFERENCE_EVERY,
             **common,  # type: ignore[arg-type]
         )
-        if self.solvers:
+        for epochs, every in (*self.openings, (self.epochs, self.every)) if self.solvers else ():
             yield Plan(
                 solvers=tuple(map(canonical, self.solvers.values())),
-                epochs=self.epochs,
-                # Every run goes to its last epoch, so that curves are as long as the reports'.
+                epochs=epochs,
+                # No gap ends a run but 0, so that curves are as long as the reports'.
                 tol=0.0,
                 repeats=self.repeats,
-                every=self.every,
+                every=every,
                 **common,  # type: ignore[arg-type]
             )
 
@@ -97,6 +110,14 @@ class Experiment:
 def canonical(solver: str) -> str:
     """A solver's spec in its one spelling."""
     return spec.text_of(spec.build(solver, SOLVERS, "solver"))
+
+
+def openings(epochs: float, first: float) -> tuple[tuple[float, float], ...]:
+    """Openings that make records of a run log-spaced, about 34 a decade, from about `first` epochs on."""
+    ends: list[float] = []
+    while (epochs := epochs / STAGE_RATIO) > first:
+        ends.append(float(f"{epochs:.4g}"))
+    return tuple((end, float(f"{end / STAGE_RECORDS:.4g}")) for end in reversed(ends))
 
 
 def seeded(data: str, count: int) -> tuple[str, ...]:

@@ -9,8 +9,10 @@ from dualgap.replication.panels import Figure, Panel, curves
 from dualgap.replication.rules_r2 import (
     AVERAGE,
     BREAST,
+    CYCLIC,
     EARLY,
     PEGASOS,
+    PEGASOS_CYCLIC,
     PEGASOS_PERMUTATION,
     PERMUTATION,
     RANDOM,
@@ -23,8 +25,10 @@ from dualgap.replication.rules_r2 import (
 
 def _variants(experiment: str) -> Callable[[Gathered], Sequence[Panel]]:
     return lambda gathered: [
-        curves(gathered, experiment, title="SDCA", solvers=(SDCA, PERMUTATION)),
-        curves(gathered, experiment, title="Pegasos", solvers=(PEGASOS, PEGASOS_PERMUTATION)),
+        curves(gathered, experiment, title="SDCA", solvers=(SDCA, PERMUTATION, CYCLIC), log_x=True),
+        curves(
+            gathered, experiment, title="Pegasos", solvers=(PEGASOS, PEGASOS_PERMUTATION, PEGASOS_CYCLIC), log_x=True
+        ),
     ]
 
 

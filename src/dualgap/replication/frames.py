@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dualgap.lazy import lazy
 
 Numbers = NDArray[np.float64]
+Made = TypeVar("Made")
 
 # The name under which the certified optimum of a problem stands among its trials.
 OPTIMUM = "optimum"
@@ -36,9 +37,17 @@ class Trial:
     status: str = "EPOCHS_EXHAUSTED"
     weights: Sequence[float] | None = None
     beta: Sequence[float] | None = None
+    split: int = 0
+
+    @property
+    def problem(self) -> tuple[str, str, float, int]:
+        """What trials fraction that minimize the same P."""
+        return self.experiment, self.data, self.strength, self.split
 
     def column(self, name: str) -> Numbers:
-        """A field of the records as numbers, nan where there is none."""
+        """A field of the records as numbers, nan where there is none; `rows` are rows touched, the epochs times n."""
+        if name == "rows":
+            return self.column("epoch") * self.rows
         return np.array(self.records.get(name, ()), dtype=float)
 
     def last(self, name: str) -> float:
@@ -97,12 +106,23 @@ class Frame:
 
     def optimum(self, trial: Trial) -> float:
         """The least primal value anybody reached on a trial's problem; the runs named `optimum` were proven near it."""
-        return self._optima[trial.experiment, trial.data, trial.strength]
+        return self._optima[trial.problem]
 
     @lazy
-    def _optima(self) -> dict[tuple[str, str, float], float]:
-        found: dict[tuple[str, str, float], float] = {}
+    def _optima(self) -> dict[tuple[str, str, float, int], float]:
+        found: dict[tuple[str, str, float, int], float] = {}
         for trial in self.trials:
-            problem, least = (trial.experiment, trial.data, trial.strength), float(np.nanmin(trial.column("primal")))
-            found[problem] = min(least, found.get(problem, least))
+            least = float(np.nanmin(trial.column("primal")))
+            found[trial.problem] = min(least, found.get(trial.problem, least))
         return found
+
+    def kept(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """What was made of this frame under a key before, or else is made now: rules fraction resampled curves."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        made: Made = self._kept[key]
+        return made
+
+    @lazy
+    def _kept(self) -> dict[Hashable, Any]:
+        return {}

@@ -16,6 +16,8 @@ from dualgap.workbench import store
 from dualgap.workbench.store import FinishedRun
 
 FACTS = "facts.json"
+# What a run has in common with its openings.
+SAME = ("experiment", "solver", "data", "loss", "seed", "split_seed", "test_size", "standardize")
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,32 @@ def gather(runs: Iterable[FinishedRun], facts: Mapping[str, Any]) -> Gathered:
         kept.append(
             replace(run, settings=run.settings | {"solver": name}, records=run.records | {"test_error": errors})
         )
+    kept = joined(kept)
     return Gathered(tuple(kept), dict(facts), Frame(tuple(map(_trial, kept)), dict(facts)))
+
+
+def joined(runs: Iterable[FinishedRun]) -> list[FinishedRun]:
+    """Each run with the finer records of its openings: shorter runs of the same settings and seed, which begin alike."""
+    found: dict[tuple[Any, ...], list[FinishedRun]] = {}
+    for run in runs:
+        settings = run.settings
+        key = (*(settings.get(name) for name in SAME), run.strength, settings["solver"] == OPTIMUM)
+        found.setdefault(key, []).append(run)
+    return [_joined(sorted(some, key=lambda run: float(run.settings.get("epochs") or 0.0))) for some in found.values()]
+
+
+def _joined(runs: list[FinishedRun]) -> FinishedRun:
+    """The longest run, with the records of shorter ones up to their ends."""
+    whole = runs[-1]
+    for shorter in reversed(runs[:-1]):
+        last = shorter.records["epoch"][-1]
+        later = [place for place, epoch in enumerate(whole.records["epoch"]) if epoch > last * (1 + 1e-9)]
+        records = {
+            name: [*shorter.records.get(name, ()), *(values[place] for place in later)] if values else values
+            for name, values in whole.records.items()
+        }
+        whole = replace(whole, records=records)
+    return whole
 
 
 def _trial(run: FinishedRun) -> Trial:
@@ -65,6 +92,7 @@ def _trial(run: FinishedRun) -> Trial:
         status=run.status,
         weights=run.weights,
         beta=run.data.get("beta"),
+        split=int(run.settings.get("split_seed", 0)),
     )
 
 

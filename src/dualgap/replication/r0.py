@@ -7,10 +7,9 @@ import numpy as np
 from dualgap.data.validation import as_rows
 from dualgap.datasets import for_task, load, split
 from dualgap.problem import Problem, score
-from dualgap.replication.experiments import Contenders, Experiment, Fact, factors, seeded
+from dualgap.replication.experiments import Contenders, Experiment, Fact, factors, openings, seeded
 from dualgap.replication.rules_r0 import (
     ASDCA,
-    AVERAGED,
     CYCLIC,
     MINI,
     MINI_PROJECTED,
@@ -19,14 +18,18 @@ from dualgap.replication.rules_r0 import (
     PROJECTED,
     SDCA,
 )
+from dualgap.replication.rules_r0_outputs import AVERAGED
 
 TEST_SHARE = 0.33
 STRENGTHS = ("0.01/n", "0.1/n", "1/n", "10/n")
-# Multiples of the paper's θ; which one the report used is not stated.
+# Multiples of the paper's θ; which one the report used is not stated, and verdicts come from the paper's own.
 FACTORS = (1, 4, 16)
 # Neither λ nor the scale of the rows is stated. With rows as the papers assume them and λ = 1/n the curves come down
 # within a few epochs, as the report's do; with rows as they are stored Pegasos is far above P(0) for all of them.
 SIMULATED, GENOMIC, SKIN = (f"unit_rows(data={name})" for name in ("simulated", "genomic", "skin"))
+# With λ = 1/n all duals of the genomic stand-in are at their bound, and 61 % of its rows are classified rightly: a row is
+# done once it was drawn. Standardized columns with λ = 0.1/n classify 98 % rightly, and a third of the duals are at the bound.
+GENOMIC_REAL = "unit_rows(data=genomic, standardized=true)"
 
 
 def experiments(quick: bool) -> tuple[Experiment, ...]:
@@ -42,49 +45,29 @@ def experiments(quick: bool) -> tuple[Experiment, ...]:
                     (SIMULATED,),
                     {SDCA: "sdca(sampling=random)", PEGASOS: "pegasos", MINI: "pegasos(batch_size=8)"}
                     | factors(FACTORS, 8),
-                    epochs=5,
-                    every=0.05,
+                    epochs=20,
+                    every=0.8,
                     repeats=repeats,
+                    openings=openings(20, 0.02),
                 ),
             ),
         ),
-        Experiment(
-            "R0.genomic",
-            "The report's training matrix is not public; a stand-in with more columns than rows is used. Rows of length at most 1, λ = 1/n.",
-            (Contenders((GENOMIC,), _all_options(8), epochs=40, every=0.4, repeats=repeats),),
-        ),
+        *_genomic(repeats),
         Experiment(
             "R0.skin",
-            "All 245,057 rows, of length at most 1, λ = 1/n, batches of 2, P every 12,000 updates.",
+            "All 245,057 rows, of length at most 1, λ = 1/n, batches of 2.",
             (
                 Contenders(
                     (SKIN,),
                     _all_options(2),
                     epochs=2 if quick else 5,
-                    every=0.05,
-                    repeats=3 if quick else 10,
+                    every=0.08 if quick else 0.2,
+                    repeats=5 if quick else 10,
+                    openings=openings(2 if quick else 5, 0.0005),
                 ),
             ),
         ),
-        Experiment(
-            "R0.strengths",
-            "The genomic stand-in, rows of length at most 1, λ from 0.01/n to 10/n.",
-            (
-                Contenders(
-                    (GENOMIC,),
-                    {
-                        SDCA: "sdca(sampling=random)",
-                        PEGASOS: "pegasos",
-                        ASDCA: f"asdca(batch_size=8, theta={FACTORS[1]}x)",
-                        MINI: "pegasos(batch_size=8)",
-                    },
-                    strengths=STRENGTHS,
-                    epochs=30,
-                    every=0.5,
-                    repeats=3 if quick else 20,
-                ),
-            ),
-        ),
+        *_strengths(repeats),
         Experiment(
             "R0.table 2",
             "Simulated data drawn anew for each seed, rows of length at most 1, λ = 1/n, 330 of 1,000 rows held out, 20 epochs, averages over the second half.",
@@ -108,6 +91,60 @@ def experiments(quick: bool) -> tuple[Experiment, ...]:
     )
 
 
+def _genomic(repeats: int) -> tuple[Experiment, ...]:
+    """A real problem on the genomic stand-in, and the report's likely setting."""
+    told = "The report's training matrix is not public; a stand-in with more columns than rows is used."
+
+    def one(name: str, says: str, data: str, strength: str) -> Experiment:
+        contenders = Contenders(
+            (data,),
+            _all_options(8),
+            (strength,),
+            epochs=40,
+            every=1.6,
+            repeats=repeats,
+            openings=openings(40, 0.1),
+        )
+        return Experiment(name, f"{told} {says}", (contenders,))
+
+    return (
+        one(
+            "R0.genomic, standardized",
+            "Columns standardized, rows of length at most 1, λ = 0.1/n.",
+            GENOMIC_REAL,
+            "0.1/n",
+        ),
+        one("R0.genomic", "Rows of length at most 1, λ = 1/n.", GENOMIC, "1/n"),
+    )
+
+
+def _strengths(repeats: int) -> tuple[Experiment, ...]:
+    """Figures 8 to 11 under both settings of the genomic stand-in."""
+    solvers = {
+        SDCA: "sdca(sampling=random)",
+        PEGASOS: "pegasos",
+        "ASDCA 1x": "asdca(batch_size=8, theta=1x)",
+        MINI: "pegasos(batch_size=8)",
+    }
+
+    def one(name: str, says: str, data: str) -> Experiment:
+        contenders = Contenders(
+            (data,),
+            solvers,
+            STRENGTHS,
+            epochs=40,
+            every=1.6,
+            repeats=repeats,
+            openings=openings(40, 0.1),
+        )
+        return Experiment(name, f"The genomic stand-in, {says}, λ from 0.01/n to 10/n.", (contenders,))
+
+    return (
+        one("R0.strengths, standardized", "columns standardized, rows of length at most 1", GENOMIC_REAL),
+        one("R0.strengths", "rows of length at most 1", GENOMIC),
+    )
+
+
 def _all_options(batch: int) -> dict[str, str]:
     return {
         SDCA: "sdca(sampling=random)",
@@ -127,7 +164,7 @@ def _table() -> dict[str, str]:
         CYCLIC: ("sdca", "sampling=cyclic"),
         PEGASOS: ("pegasos", ""),
         PROJECTED: ("pegasos", "projection=true"),
-        ASDCA: ("asdca", f"batch_size=8, theta={FACTORS[1]}x"),
+        ASDCA: ("asdca", "batch_size=8, theta=1x"),
         MINI: ("pegasos", "batch_size=8"),
         MINI_PROJECTED: ("pegasos", "batch_size=8, projection=true"),
     }

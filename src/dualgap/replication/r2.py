@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dualgap.replication.experiments import Contenders, Experiment, seeded
+from dualgap.replication.experiments import Contenders, Experiment, openings, seeded
 from dualgap.replication.rules_r2 import (
     AVERAGE,
     BREAST,
+    CYCLIC,
     EARLY,
     PEGASOS,
+    PEGASOS_CYCLIC,
     PEGASOS_PERMUTATION,
     PERMUTATION,
     RANDOM,
@@ -23,6 +25,9 @@ VARIANTS = {
     PERMUTATION: "sdca",
     PEGASOS: "pegasos",
     PEGASOS_PERMUTATION: "pegasos(sampling=permutation)",
+    # R2's printed code draws a permutation and then takes the rows in their stored order.
+    CYCLIC: "sdca(sampling=cyclic)",
+    PEGASOS_CYCLIC: "pegasos(sampling=cyclic)",
 }
 OUTPUTS = {
     AVERAGE: "sdca(output=average)",
@@ -35,19 +40,29 @@ OUTPUTS = {
 def experiments(quick: bool) -> tuple[Experiment, ...]:
     """All of them."""
     repeats = 5 if quick else 20
+    draws = tuple(f"unit_rows(data={data})" for data in seeded("gaussians", 5 if quick else 20))
     compared = {PERMUTATION: VARIANTS[PERMUTATION], PEGASOS: VARIANTS[PEGASOS]}
     return (
         Experiment(
             BREAST,
             "All 569 rows in their units, divided by the length of the longest, no intercept, λ = 1/n.",
-            (Contenders(("unit_rows(data=breast_cancer)",), VARIANTS, epochs=20, every=0.1, repeats=repeats),),
+            (
+                Contenders(
+                    ("unit_rows(data=breast_cancer)",),
+                    VARIANTS,
+                    epochs=40,
+                    every=1.6,
+                    repeats=repeats,
+                    openings=openings(40, 0.02),
+                ),
+            ),
         ),
         Experiment(
             SIGNS,
             "Raw columns, no intercept, labels −1/+1, λ = 1/n, a fifth of the rows held out.",
             (
                 Contenders(
-                    ("breast_cancer",), compared | OUTPUTS, epochs=20, every=0.1, repeats=repeats, test_size=TEST_SHARE
+                    ("breast_cancer",), compared | OUTPUTS, epochs=20, every=0.5, repeats=repeats, test_size=TEST_SHARE
                 ),
             ),
         ),
@@ -60,13 +75,8 @@ def experiments(quick: bool) -> tuple[Experiment, ...]:
             SIMULATED,
             "Two Gaussian clouds, 1,000 × 50, drawn anew for each seed, rows of length at most 1, λ = 1/n, a fifth held out.",
             (
-                Contenders(
-                    tuple(f"unit_rows(data={data})" for data in seeded("gaussians", 5 if quick else 20)),
-                    VARIANTS | OUTPUTS,
-                    epochs=10,
-                    every=0.1,
-                    test_size=TEST_SHARE,
-                ),
+                Contenders(draws, VARIANTS, epochs=20, every=0.8, test_size=TEST_SHARE, openings=openings(20, 0.02)),
+                Contenders(draws, OUTPUTS, epochs=20, every=0.8, test_size=TEST_SHARE),
             ),
         ),
     )

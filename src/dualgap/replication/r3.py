@@ -18,8 +18,9 @@ def experiments(quick: bool) -> tuple[Experiment, ...]:
             ACCURACY,
             "make_classification, 200 × 20, λ = c/n with c = 1, accuracies on the rows that were fitted.",
             (
-                Contenders(draws, {SUBGRADIENT: "subgradient"}, epochs=1000, every=5),
-                Contenders(draws, {PROJECTED: "projected_ascent", BOX: "box_ascent"}, epochs=50, every=1),
+                Contenders(draws, {SUBGRADIENT: "subgradient"}, epochs=1000, every=4, openings=((20.0, 1.0),)),
+                Contenders(draws, {PROJECTED: "projected_ascent"}, epochs=50, every=1),
+                Contenders(draws, {BOX: "box_ascent"}, epochs=50, every=1, openings=((2.0, 0.1),)),
             ),
         ),
         Experiment(

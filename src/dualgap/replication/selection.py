@@ -10,10 +10,11 @@ from typing import Any
 
 from dualgap.data.files import parsed_json, source, write_text
 from dualgap.replication import gathering
-from dualgap.replication.claims import REPORTS, Claim, chosen
+from dualgap.replication.claims import Claim, chosen
 from dualgap.replication.experiments import Experiment
 from dualgap.replication.figures import FIGURES, named
 from dualgap.replication.panels import Figure
+from dualgap.replication.reports import REPORTS
 from dualgap.replication.table import experiments
 from dualgap.workbench import store
 

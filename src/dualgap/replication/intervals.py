@@ -1,0 +1,140 @@
+"""Intervals: 95 % intervals over repeats by a seeded bootstrap, and what follows from one: holds, does not, undecided.
+
+Repeats are resampled by the same row numbers for every solver, so that a resample holds the same seeds for all.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dualgap.replication.frames import Numbers
+from dualgap.replication.verdicts import Finding, number
+
+RESAMPLES, SEED = 1000, 2017
+TAIL = 0.025
+NORMAL = 1.959963984540054  # the normal deviate that leaves TAIL above it
+# Fewer repeats resample to so few different sets that their spread says nothing.
+LEAST_REPEATS = 5
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate over repeats with its 95 % interval."""
+
+    estimate: float
+    low: float
+    high: float
+    repeats: int
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it may decide anything: enough repeats, each of them measured."""
+        return self.repeats >= LEAST_REPEATS and not math.isnan(self.estimate + self.low + self.high)
+
+
+@functools.lru_cache(maxsize=16)
+def resamples(count: int) -> NDArray[np.int64]:
+    """RESAMPLES draws of `count` repeats out of `count`, with replacement; the same for every call."""
+    return np.random.default_rng((SEED, count)).integers(0, count, (RESAMPLES, count))
+
+
+def from_draws(estimate: float, draws: Numbers, repeats: int) -> Interval:
+    """The interval of an estimate whose bootstrap draws are given; a draw that is nan may be anything."""
+    unknown = np.isnan(draws)
+    low = np.quantile(np.where(unknown, -np.inf, draws), TAIL, method="lower")
+    high = np.quantile(np.where(unknown, np.inf, draws), 1.0 - TAIL, method="higher")
+    return Interval(estimate, float(low), float(high), repeats)
+
+
+def mean_interval(values: Numbers) -> Interval:
+    """The mean of one value a repeat."""
+    return _interval(values, np.mean)
+
+
+def median_interval(values: Numbers) -> Interval:
+    """The median of one value a repeat."""
+    return _interval(values, np.median)
+
+
+def _interval(values: Numbers, statistic: Callable[..., Numbers]) -> Interval:
+    if values.size == 0 or np.isnan(values).any():
+        return Interval(math.nan, math.nan, math.nan, int(values.size))
+    draws = statistic(values[resamples(values.size)], axis=1)
+    return from_draws(float(statistic(values)), draws, int(values.size))
+
+
+def ratio_interval(first: Numbers, second: Numbers) -> Interval:
+    """The median of `first` divided by the median of `second`, over pairs of repeats."""
+    if first.size == 0 or np.isnan(first).any() or np.isnan(second).any():
+        return Interval(math.nan, math.nan, math.nan, int(first.size))
+    drawn = resamples(first.size)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        draws = np.median(first[drawn], axis=1) / np.median(second[drawn], axis=1)
+        return from_draws(float(np.median(first) / np.median(second)), draws, int(first.size))
+
+
+def fraction_interval(flags: NDArray[np.bool_]) -> Interval:
+    """The fraction of repeats of which something is true, by Wilson's formula: resampled fractions of 0 and 1 have no width."""
+    count = int(flags.size)
+    if count == 0:
+        return Interval(math.nan, math.nan, math.nan, 0)
+    fraction, square = float(np.mean(flags)), NORMAL**2 / count
+    center = (fraction + square / 2.0) / (1.0 + square)
+    spread = NORMAL * math.sqrt(fraction * (1.0 - fraction) / count + square / (4.0 * count)) / (1.0 + square)
+    return Interval(fraction, center - spread, center + spread, count)
+
+
+def prediction_interval(values: Numbers) -> Interval:
+    """The median of one value a repeat, and the range that holds 95 % of the repeats."""
+    if values.size == 0 or np.isnan(values).any():
+        return Interval(math.nan, math.nan, math.nan, int(values.size))
+    low, high = np.quantile(values, [TAIL, 1.0 - TAIL])
+    return Interval(float(np.median(values)), float(low), float(high), int(values.size))
+
+
+def inside(found: Interval, low: float, high: float) -> bool | None:
+    """Whether the quantity lies in [low, high]: True or False where its whole interval does or does not."""
+    if not found.is_known:
+        return None
+    if low <= found.low and found.high <= high:
+        return True
+    return False if found.high < low or found.low > high else None
+
+
+def above(found: Interval, none: float, margin_low: float, margin_high: float) -> bool | None:
+    """Whether the quantity is above `none`; an interval inside the margin around `none` shows that it is not."""
+    if not found.is_known:
+        return None
+    if found.low > none:
+        return True
+    return False if found.high < none or (found.low >= margin_low and found.high <= margin_high) else None
+
+
+def told(found: Interval, words: Callable[[float], str] = number) -> str:
+    """An estimate with its interval."""
+    if math.isnan(found.estimate):
+        return "not measured to the end"
+    return f"{words(found.estimate)} ({words(found.low)} to {words(found.high)})"
+
+
+def finding(holds: bool | None, found: Interval, said: str) -> Finding:
+    """What is said of an interval, and that it decides nothing where it does not."""
+    return Finding(holds, said if holds is not None else f"{said}, undecided at {found.repeats} repeats")
+
+
+def is_inside(
+    found: Interval, low: float, high: float, words: Callable[[float], str] = number, before: str = ""
+) -> Finding:
+    """The finding on a quantity that should lie in [low, high]."""
+    return finding(inside(found, low, high), found, before + told(found, words))
+
+
+def is_above_zero(found: Interval, margin: float, words: Callable[[float], str] = number, before: str = "") -> Finding:
+    """The finding on a difference that should be above 0."""
+    return finding(above(found, 0.0, -margin, margin), found, before + told(found, words))

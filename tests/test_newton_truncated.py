@@ -15,9 +15,10 @@ from dualgap.data.validation import as_rows
 from dualgap.kernels import products
 from dualgap.linalg.krylov import Operator, Solution, conjugate_residuals
 from dualgap.linalg.parallel import use_threads
+from dualgap.linalg.partition import PartitionSettings
 from dualgap.solvers.newton import truncated
 from dualgap.solvers.newton.preconditioner import importance_sample, sample_preconditioner
-from dualgap.solvers.newton.products import hessian, ranges
+from dualgap.solvers.newton.products import hessian
 from dualgap.solvers.newton.settings import Settings
 from examples import FORMS, small_problem
 
@@ -27,8 +28,7 @@ pytestmark = pytest.mark.kernels
 @pytest.fixture
 def many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small rows are partitioned as large ones are."""
-    monkeypatch.setattr("dualgap.data.rows.PART_VALUES", 8)
-    monkeypatch.setattr("dualgap.data.rows.PART_WIDTHS", 1)
+    monkeypatch.setattr("dualgap.linalg.partition.SETTINGS", PartitionSettings(slice_values=8))
 
 
 def solve(
@@ -82,10 +82,10 @@ def test_kernels_equal_their_twins(form: str, dtype: type) -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_partition_covers_the_rows(form: str, many_parts: None) -> None:
     rows = small_problem("logistic", form).rows
-    parts = ranges(rows)
+    parts = rows.partition
     assert len(parts) > 4
-    assert [begin for begin, _ in parts] == [0, *(end for _, end in parts[:-1])]
-    assert parts[-1][1] == rows.count
+    assert [part.start for part in parts] == [0, *(part.stop for part in parts[:-1])]
+    assert parts[-1].stop == rows.count
 
 
 @pytest.mark.parametrize("form", FORMS)

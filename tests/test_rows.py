@@ -12,6 +12,7 @@ import scipy.sparse as sp
 import dualgap as dg
 from dualgap.data.validation import as_rows
 from dualgap.linalg.parallel import use_threads
+from dualgap.linalg.partition import PartitionSettings
 
 
 @pytest.fixture
@@ -94,7 +95,7 @@ def test_float32_products_are_summed_in_float64() -> None:
 
 
 def test_float32_rows_span_several_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dualgap.data.rows.BLOCK_BYTES", 256)
+    monkeypatch.setattr("dualgap.linalg.partition.SETTINGS", PartitionSettings(slice_values=32))
     table = np.random.default_rng(1).normal(size=(40, 6)).astype(np.float32)
     for X in (table, sp.csr_matrix(table)):
         rows = as_rows(X)
@@ -178,7 +179,7 @@ def test_one_pass_makes_what_two_would(kind: type, sparse: bool, jobs: int) -> N
     rng = np.random.default_rng(1)
     table = (rng.normal(size=(6000, 300)) * (rng.random((6000, 300)) < 0.9)).astype(kind)
     rows = as_rows(sp.csr_matrix(table) if sparse else table)
-    assert len(rows.parts()) > 2
+    assert len(rows.partition) > 2
     weights, factors = rng.normal(size=300), rng.normal(size=6000)
 
     def doubled(part: slice, scores: np.ndarray) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import chain
 from math import hypot, sqrt
 
 import numpy as np
@@ -32,9 +31,6 @@ from dualgap.problem import Problem, root_of_squares, total
 Vector = NDArray[np.float64]
 
 
-# The terms of this part of the rows are computed at once, within these numbers of rows: the dozen temporary vectors are small beside
-# the data, and longer ones take less time in calls.
-PART_AT_ONCE, FEWEST_AT_ONCE, MOST_AT_ONCE = 1 / 16, 1 << 13, 1 << 15
 # Weights with a norm below this may be all zero.
 ALMOST_ZERO = 1e-100
 
@@ -172,9 +168,7 @@ class OneScorePoint(Point[Problem]):
             ]
             return np.array([*linear, cost]), [root_of_squares(s, v) for v in (rates, alpha, t)]
 
-        flat = list(
-            chain.from_iterable(parallel_map(lambda c: [totals(s) for s in _slices(c, labels.size)], problem.chunks()))
-        )
+        flat = list(parallel_map(totals, problem.chunks()))
         means = np.sum([linear for linear, _ in flat], axis=0) / problem.total_weight
         per_row = sqrt(1.0 + gamma(operations + 2)) * SLACK / sqrt(problem.total_weight)
         rate, dual, size = (hypot(*roots) * per_row for roots in zip(*(roots for _, roots in flat), strict=True))
@@ -183,9 +177,3 @@ class OneScorePoint(Point[Problem]):
         cost *= 1.0 + 2 * LOSS_OPERATIONS * UNIT
         values, conjugates, sizes, gaps = map(float, means[:4])
         return RowSums(values, conjugates, sizes, gaps, cost, rate, dual, size, values, dual)
-
-
-def _slices(chunk: slice, count: int) -> list[slice]:
-    """Shorter slices that cover a chunk of `count` rows."""
-    height = min(max(int(PART_AT_ONCE * count), FEWEST_AT_ONCE), MOST_AT_ONCE)
-    return [slice(k, min(k + height, chunk.stop)) for k in range(chunk.start, chunk.stop, height)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from math import prod
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -43,7 +44,7 @@ def facts_of(problem: BaseProblem) -> Facts:
         norm_bound(rows.squared_size, rows.stored),
         rows.longest,
         sum_operations,
-        rows.combination_operations + weight_operations + 8,
+        rows.combination_operations(prod(problem.weights_shape[1:])) + weight_operations + 8,
     )
 
 

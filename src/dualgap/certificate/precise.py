@@ -7,7 +7,7 @@ fits that are nearly perfect, and data far from zero.
 from __future__ import annotations
 
 from dataclasses import replace
-from math import fsum, isfinite, sqrt
+from math import fsum, isfinite, prod, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,7 +93,8 @@ def dual_side(problem: BaseProblem, matrix: Any, weights: Vector, duals: Pair, p
     second = (((v.high - product) - error) + v.low - first * divisor[1]) / divisor[0]
     difference, error = two_sum(weights, -first)
     count = problem.rows.count
-    relative = pair_error(count) + PAIR_ERROR + 2.0 * UNIT * gamma(problem.rows.combination_operations + 4)
+    operations = problem.rows.combination_operations(prod(problem.weights_shape[1:]))
+    relative = pair_error(count) + PAIR_ERROR + 2.0 * UNIT * gamma(operations + 4)
     sizes = norm_bound(float(weights @ weights), first.size) + norm_bound(float(first @ first), first.size)
     lost = count * UNDERFLOW * (sqrt(first.size) + sqrt(problem.rows.squared_size)) / problem.lambda_n
     return DualSide(

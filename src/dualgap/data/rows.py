@@ -1,11 +1,12 @@
 """Rows, dense or sparse: their storage, their squared norms, and products with them.
 
-Products run in float64 over blocks of rows, so float32 data is never copied whole.
+Products run in float64 over the slices of the partition, so at most a few slices of float32 data are in float64 at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,35 +14,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from dualgap.lazy import lazy
-from dualgap.linalg.parallel import checkpoint, even_slices, parallel_map
+from dualgap.linalg.gram import row_gram
+from dualgap.linalg.partition import partition, run_slices, sum_slices
 
 Vector = NDArray[np.float64]
-
-# Rows are converted to float64 in blocks of about this many bytes: small against the data, large against the call.
-BLOCK_BYTES = 1 << 20
-BLOCK_VALUES = BLOCK_BYTES // 8
-# Products with more than this many stored values, and so many a column, are cut into parts, which threads may share: a few
-# small ones, and from some size on parts of twice as many values.
-PART_VALUES, PART_WIDTHS, FEW_PARTS = 1 << 19, 8, 16
-# Products of long rows with each other are sums over at most so many runs of columns, of at least so many each, where there
-# are so many products for each run: fewer take less time than a thread to wake.
-GRAM_PARTS, GRAM_COLUMNS, GRAM_SUMS = 4, 512, 1 << 26
-# Those of many rows are made for some rows at a time, of at least so many, where they are about so many: more take longer than
-# a tenth of a second, in which no time limit is seen. The other half is copied in tiles of so many rows and columns, which
-# fit into the cache.
-GRAM_ROWS, GRAM_PRODUCTS, GRAM_TILE = 128, 1 << 29, 128
-# Of sparse rows about so many values at a time are made dense for their products with all rows: 4 MB, or one row.
-GRAM_DENSE_VALUES = 1 << 19
-# Dense float64 rows of at most so many values are multiplied as they are: the call costs more than the product.
-PLAIN_VALUES = 1 << 19
-# Values are squared in lines of so many: BLAS takes threads of its own to longer ones, which stay in the way for a while.
-LINE_VALUES = 1 << 13
-# Rows longer than this are squared quicker by a dot product each; sparse ones of up to so many columns are mostly short, and
-# summed quicker by a product. The choice must not hang on which rows come together.
-SHORT, NARROW = 64, 4096
-# So many rows say which column is without zeros.
-PROBED = 64
-
 
 # Indices as SciPy holds them and as kernels see them.
 UNSIGNED: dict[Any, Any] = {np.dtype(np.int32): np.uint32, np.dtype(np.int64): np.uint64}
@@ -72,46 +48,51 @@ class Rows:
         self.dimension = dimension
         if squared_norms is not None:
             self.squared_norms = squared_norms
-        values = arrays.values if isinstance(arrays, DenseRows) and arrays.values.dtype == np.float64 else None
-        self._wrapped: dict[int, tuple[Any, Any]] = {}
-        self.plain = values if values is not None and values.size <= PLAIN_VALUES else None
+        self._wrapped: dict[tuple[int, int], tuple[Any, Any]] = {}
 
     @property
     def is_sparse(self) -> bool:
         return isinstance(self.arrays, SparseRows)
 
     @lazy
+    def partition(self) -> list[slice]:
+        """The slices of rows that threads share, and whose sums are added in their order."""
+        return self.partition_for(1)
+
+    def partition_for(self, columns: int) -> list[slice]:
+        """The partition for a sum of `columns` columns; a slice is at least as large as the sum, which its product is added to."""
+        return partition(self.count, self.stored / self.count, self.dimension * columns)
+
+    @lazy
     def squared_size(self) -> float:
         """The sum of all squared norms; infinite or no number where a value is."""
         a, total = self.arrays, 0.0
+        values = a.data if isinstance(a, SparseRows) else a.values.reshape(-1)
         with np.errstate(over="ignore", under="ignore"):
-            if isinstance(a, DenseRows) and self.dimension > SHORT:
-                # Row by row long ones take no longer, and somebody may need their norms.
-                return float(self.squared_norms.sum())
-            values = a.data if isinstance(a, SparseRows) else a.values.reshape(-1)
-            for begin in range(0, values.size, BLOCK_VALUES):
-                block = values[begin : begin + BLOCK_VALUES].astype(np.float64, copy=False)
-                even = block[: block.size // LINE_VALUES * LINE_VALUES].reshape(-1, LINE_VALUES)
-                rest = block[even.size :]
-                total += float(np.vecdot(even, even).sum()) + float(np.vecdot(rest, rest))
-            return total
+            for part in partition(values.size, 1):
+                some = values[part].astype(np.float64, copy=False)
+                # BLAS would take threads of its own, which stay in the way for a while.
+                total += float(np.einsum("i,i->", some, some))
+        return total
 
     @lazy
     def empty(self) -> NDArray[Any]:
         """Numbers of the rows that are all zeros."""
-        # Mostly one value of each row says that there are none, and then nobody needs the norms.
-        ends = None if "squared_norms" in self.__dict__ else self._end_values()
-        if ends is not None and (np.square(ends, dtype=np.float64) > 0.0).all():
+        # Mostly one value of each row says that there are none, and the norms are not needed.
+        if "squared_norms" not in self.__dict__ and self._has_no_empty_row():
             return np.empty(0, dtype=np.intp)
         return np.flatnonzero(self.squared_norms == 0.0)
 
-    def _end_values(self) -> NDArray[Any] | None:
-        """One stored value of each row, the last or, where that is often zero, the first; None where a row has none."""
+    def _has_no_empty_row(self) -> bool:
+        """Whether the last or the first value of every row shows that its squared norm is positive."""
         a = self.arrays
         if isinstance(a, DenseRows):
-            some = a.values[:PROBED]
-            return a.values[:, 0 if some[:, 0].all() and not some[:, -1].all() else -1]
-        return a.data[a.indptr[1:] - a.indptr.dtype.type(1)] if (a.indptr[1:] > a.indptr[:-1]).all() else None
+            ends = (a.values[:, -1], a.values[:, 0])
+        elif (a.indptr[1:] > a.indptr[:-1]).all():
+            ends = (a.data[a.indptr[1:] - a.indptr.dtype.type(1)], a.data[a.indptr[:-1]])
+        else:
+            return False
+        return any(bool((np.square(values, dtype=np.float64) > 0.0).all()) for values in ends)
 
     @property
     def stored(self) -> int:
@@ -126,14 +107,13 @@ class Rows:
             return self.dimension
         return int((a.indptr[1:] - a.indptr[:-1]).max())
 
-    @property
-    def combination_operations(self) -> int:
-        """How many additions a product x_ij·c_i passes through at most in `combination`: those in its part, then those of parts."""
-        if self.plain is not None:
-            return self.count
-        parts = self.parts()
-        # A part that is converted is summed run by run: one addition more for each of its runs, which hold a row at least.
-        return 2 * max(int(part.stop - part.start) for part in parts) + len(parts)
+    def combination_operations(self, columns: int = 1) -> int:
+        """The additions that a product x_ij·c_i passes through at most in `combination`, of one column or of `columns` columns.
+
+        They are those in its slice, then those of slices.
+        """
+        partitions = (self.partition, self.partition_for(columns))
+        return max(max(int(part.stop - part.start) for part in slices) + len(slices) + 1 for slices in partitions)
 
     def of_width(self, dimension: int) -> Rows:
         """These rows, if they are as long as those of training."""
@@ -160,19 +140,9 @@ class Rows:
         values = csr(*self.arrays, (self.count, self.dimension)).toarray()
         return Rows(DenseRows(values), self.count, self.dimension, self.__dict__.get("squared_norms"))
 
-    def blocks(self, small: bool = False, size: int | None = None) -> Iterator[tuple[slice, Any]]:
-        """Blocks of rows as float64 matrices (NumPy or CSR), with the rows they hold.
-
-        float64 data comes uncopied as one block, unless the caller is about to copy and asks for small ones.
-        """
-        a = self.arrays
-        values = a.data if isinstance(a, SparseRows) else a.values
-        if values.dtype == np.float64 and not small:
-            height = self.count
-        else:
-            height = max(1, int((size or BLOCK_BYTES) * self.count / max(8 * self.stored, 1)))
-        for begin in range(0, self.count, height):
-            rows = slice(begin, min(begin + height, self.count))
+    def blocks(self, row_values: float | None = None) -> Iterator[tuple[slice, Any]]:
+        """Slices of rows as float64 matrices, NumPy or CSR; shorter slices where each row grows to more values."""
+        for rows in self.partition if row_values is None else partition(self.count, row_values):
             yield rows, self.block(rows)
 
     def block(self, rows: slice) -> Any:
@@ -189,107 +159,59 @@ class Rows:
             (rows.stop - rows.start, self.dimension),
         )
 
-    def parts(self, limit: int | None = None) -> list[slice]:
-        """The partition of the rows that threads share; it follows from the data's size alone, so that sums have the same bits."""
-        worth = self.stored // max(PART_VALUES, PART_WIDTHS * self.dimension)
-        pieces = min(max(1, min(2 * worth, FEW_PARTS), worth // 2), self.count)
-        return even_slices(self.count, pieces if limit is None else min(pieces, limit))
-
-    def runs(self, part: slice, size: int = BLOCK_BYTES) -> Iterator[slice]:
-        """Shorter runs of a part, of about so many bytes, for data that must be converted or that a caller is about to copy."""
-        height = max(1, int(size * self.count / max(8 * self.stored, 1)))
-        for begin in range(part.start, part.stop, height):
-            yield slice(begin, min(begin + height, part.stop))
-
-    def ready(self, part: slice) -> Iterator[slice]:
-        """The part itself where its rows are float64 in place, else runs short enough to convert."""
-        a = self.arrays
-        values = a.data if isinstance(a, SparseRows) else a.values
-        return iter((part,)) if values.dtype == np.float64 else self.runs(part)
-
-    def _ready(self, part: slice) -> Iterator[tuple[slice, Any, Any]]:
-        """Runs of a part, each as a float64 matrix and transposed; sparse ones in place are wrapped by SciPy only once."""
-        if not self.is_sparse or self.arrays[0].dtype != np.float64:
-            blocks = ((rows, self.block(rows)) for rows in self.ready(part))
-            return ((rows, block, _transposed(block)) for rows, block in blocks)
-        known = self._wrapped.get(part.start)
-        if known is None:
-            block = self.block(part)
-            known = self._wrapped[part.start] = (block, _transposed(block))
-        return iter(((part, *known),))
+    def _matrices(self, rows: slice) -> tuple[Any, Any]:
+        """A slice as a float64 matrix and transposed; sparse rows in place are wrapped by SciPy only once."""
+        known = self._wrapped.get((rows.start, rows.stop))
+        if known is not None:
+            return known
+        block = self.block(rows)
+        found = (block, _transposed(block))
+        if self.is_sparse and self.arrays[0].dtype == np.float64:
+            self._wrapped[rows.start, rows.stop] = found
+        return found
 
     def __getstate__(self) -> dict[str, Any]:
-        # Wrapped parts are views, which a pickle would write as copies.
+        # Wrapped slices are views, which a pickle would write as copies.
         return self.__dict__ | {"_wrapped": {}}
 
     def scores(self, weights: Vector) -> Vector:
         """X w; for several columns of weights as many columns."""
-        if self.plain is not None:
-            return np.asarray(self.plain @ weights)
         out = np.empty((self.count, *weights.shape[1:]))
 
-        def fill(part: slice) -> None:
-            for rows, block, _ in self._ready(part):
-                out[rows] = block @ weights
+        def fill(rows: slice) -> None:
+            out[rows] = self._matrices(rows)[0] @ weights
 
-        for _ in parallel_map(fill, self.parts()):
-            pass
+        run_slices(fill, self.partition)
         return out
 
     def combination(self, coefficients: Vector) -> Vector:
-        """Xᵀ c."""
-        if self.plain is not None:
-            return np.asarray(self.plain.T @ coefficients)
+        """Xᵀ c; for several columns of coefficients as many columns."""
 
-        def summed(part: slice) -> Vector:
-            return _added(transposed @ coefficients[rows] for rows, _, transposed in self._ready(part))
+        def add(rows: slice, out: Vector) -> None:
+            out += self._matrices(rows)[1] @ coefficients[rows]
 
-        return _added(parallel_map(summed, self.parts()))
+        slices = self.partition_for(prod(coefficients.shape[1:]))
+        return sum_slices(add, slices, (self.dimension, *coefficients.shape[1:]))
 
     def through(self, weights: Vector, coefficients: Callable[[slice, Vector], Vector]) -> tuple[Vector, Vector]:
-        """X w, and Xᵀ c for the c that `coefficients` makes of some rows and their scores: large data is read only once.
+        """X w, and Xᵀ c for the c that `coefficients` makes of a slice and its scores: large data is read only once.
 
-        What it does to the scores in place stays done.
+        `coefficients` may change the scores in place.
         """
-        if self.plain is not None:
-            out = np.asarray(self.plain @ weights)
-            return out, np.asarray(self.plain.T @ coefficients(slice(0, self.count), out))
         out = np.empty((self.count, *weights.shape[1:]))
 
-        def passed(rows: slice, block: Any, transposed: Any) -> Vector:
-            out[rows] = block @ weights
-            return np.asarray(transposed @ coefficients(rows, out[rows]))
+        def add(rows: slice, combination: Vector) -> None:
+            matrix, transposed = self._matrices(rows)
+            out[rows] = matrix @ weights
+            combination += transposed @ coefficients(rows, out[rows])
 
-        def summed(part: slice) -> Vector:
-            return _added(passed(*ready) for ready in self._ready(part))
-
-        return out, _added(parallel_map(summed, self.parts()))
+        return out, sum_slices(add, self.partition_for(prod(weights.shape[1:])), weights.shape)
 
     def gram(self) -> Vector:
         """X Xᵀ as a dense matrix."""
-        if isinstance(self.arrays, DenseRows) and self.arrays.values.dtype == np.float64:
-            return _dense_gram(self.arrays.values)
-        out = np.empty((self.count, self.count))
-        if self.is_sparse:
-            self._without_empty_columns()._fill_gram(out)
-            return out
-        for rows, block in self.blocks(small=True):
-            for columns, own in self.blocks(small=True):
-                checkpoint()
-                out[columns, rows] = own @ block.T
-        return out
+        return row_gram(self)
 
-    def _fill_gram(self, out: Vector) -> None:
-        """X Xᵀ of sparse rows: all of them times a few that are made dense, which is far quicker than a sparse product."""
-        height = max(1, GRAM_DENSE_VALUES // self.dimension)
-        for begin in range(0, self.count, height):
-            rows = slice(begin, min(begin + height, self.count))
-            dense = self.block(rows).toarray().T
-            for others, block in self.blocks():
-                checkpoint()
-                out[others, rows] = block @ dense
-
-    def _without_empty_columns(self) -> Rows:
+    def without_empty_columns(self) -> Rows:
         """Sparse rows with only the columns that hold a value, where those are fewer for sure; the order stays."""
         a = self.arrays
         if not isinstance(a, SparseRows) or self.dimension <= self.stored:
@@ -304,79 +226,26 @@ class Rows:
         a, out = self.arrays, np.zeros(self.count)
 
         def fill(rows: slice) -> None:
-            # One row at a time, so that a row has the same bits in whatever company it comes.
+            # Each row is summed alone, so that its bits do not depend on the other rows.
             if isinstance(a, SparseRows):
-                out[rows] = _row_sums(a, rows, self.dimension)
-                return
-            block = self.block(rows)
-            long = self.dimension > SHORT
-            out[rows] = np.vecdot(block, block) if long else np.einsum("ij,ij->i", block, block)
+                out[rows] = _row_sums(a, rows)
+            else:
+                block = self.block(rows)
+                out[rows] = np.vecdot(block, block)
 
         with np.errstate(over="ignore", under="ignore"):
-            for _ in parallel_map(fill, list(self.runs(slice(0, self.count)))):
-                pass
+            run_slices(fill, self.partition)
         return out
 
 
-def _dense_gram(values: Vector) -> Vector:
-    """X Xᵀ; where products are many, in pieces that threads may share: by columns of long rows, else by rows."""
-    count, dimension = values.shape
-    if dimension <= count:
-        return _gram_by_rows(values)
-    pieces = max(1, min(GRAM_PARTS, dimension // GRAM_COLUMNS, count * count * dimension // GRAM_SUMS))
-    # Cut by columns, the sum needs no copy.
-    return _added(parallel_map(lambda part: values[:, part] @ values[:, part].T, even_slices(dimension, pieces)))
-
-
-def _gram_by_rows(values: Vector) -> Vector:
-    """X Xᵀ; of many products only those on and below the diagonal are made, some rows at a time."""
-    count, dimension = values.shape
-    if count * count * dimension <= GRAM_PRODUCTS:
-        return np.asarray(values @ values.T)
-    height = max(GRAM_ROWS, GRAM_PRODUCTS // (count * dimension))
-    out = np.empty((count, count))
-
-    def fill(begin: int) -> None:
-        end = min(begin + height, count)
-        out[begin:end, :end] = values[begin:end] @ values[:end].T
-
-    def mirror(begin: int) -> None:
-        end = min(begin + GRAM_TILE, count)
-        corner = out[begin:end, begin:end]
-        corner[:] = np.tril(corner) + np.tril(corner, -1).T
-        for column in range(end, count, GRAM_TILE):
-            out[begin:end, column : column + GRAM_TILE] = out[column : column + GRAM_TILE, begin:end].T
-
-    for _ in parallel_map(fill, range(0, count, height)):
-        pass
-    # Only now: the first number written to a line of the matrix has the system clear its memory.
-    for _ in parallel_map(mirror, range(0, count, GRAM_TILE)):
-        pass
-    return out
-
-
-def _row_sums(a: SparseRows, rows: slice, dimension: int) -> Vector:
-    """The sum of squares of some rows."""
+def _row_sums(a: SparseRows, rows: slice) -> Vector:
+    """The sum of squares of each row of a slice."""
     ends = a.indptr[rows.start : rows.stop + 1]
     squares = np.square(a.data[ends[0] : ends[-1]], dtype=np.float64)
     starts = ends - ends[0]
-    if dimension <= NARROW:
-        # A product with one column of ones, in which every value stands.
-        column = np.zeros(squares.size, dtype=a.indices.dtype)
-        return np.asarray(csr(squares, column, starts, (starts.size - 1, 1)) @ np.ones(1))
-    # A sum begins at each row that holds something; an empty one would repeat its neighbour's first.
-    out, filled = np.zeros(starts.size - 1), np.flatnonzero(ends[1:] > ends[:-1])
-    if filled.size:
-        out[filled] = np.add.reduceat(squares, starts[filled].astype(np.intp))
-    return out
-
-
-def _added(terms: Iterator[Vector]) -> Vector:
-    """The sum in the order given."""
-    total = next(terms)
-    for term in terms:
-        total += term
-    return total
+    # A product with one column of ones, in which every value stands.
+    column = np.zeros(squares.size, dtype=a.indices.dtype)
+    return np.asarray(csr(squares, column, starts, (starts.size - 1, 1)) @ np.ones(1))
 
 
 def csr(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape: tuple[int, int]) -> Any:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from itertools import pairwise
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Any, TypeVar
@@ -205,12 +204,6 @@ def use_threads(n_jobs: int | None) -> Iterator[None]:
 def threads_in_use() -> int:
     """How many threads `parallel_map` uses here."""
     return 1 + _helper_count.get()
-
-
-def even_slices(count: int, parts: int) -> list[slice]:
-    """Consecutive slices of about the same length that cover `count` things."""
-    ends = [count * k // parts for k in range(parts + 1)]
-    return [slice(begin, end) for begin, end in pairwise(ends)]
 
 
 def parallel_map(function: Callable[[Item], Out], items: Sequence[Item]) -> Iterator[Out]:

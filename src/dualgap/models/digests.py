@@ -59,7 +59,7 @@ def digest(X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Data
 def _of_rows(rows: Rows) -> str:
     width = np.dtype("<u4" if rows.dimension <= 1 << 32 else "<u8")
     counts, full, columns, values = (hashlib.sha256() for _ in range(4))
-    for _, block in rows.blocks(small=True):
+    for _, block in rows.blocks():
         if rows.is_sparse:
             # A stored zero is a zero.
             stored = block.copy() if (block.data == 0.0).any() else block

@@ -4,7 +4,7 @@ from dualgap.problem.base import BaseProblem, Intercept
 from dualgap.problem.one_score import Problem
 from dualgap.problem.scoring import accuracy, score
 from dualgap.problem.softmax import MultinomialProblem
-from dualgap.problem.sums import EVERY, chunks, each, root_of_squares, total
+from dualgap.problem.sums import EVERY, each, root_of_squares, total
 
 __all__ = [
     "EVERY",
@@ -13,7 +13,6 @@ __all__ = [
     "MultinomialProblem",
     "Problem",
     "accuracy",
-    "chunks",
     "each",
     "root_of_squares",
     "score",

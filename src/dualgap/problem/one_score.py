@@ -15,11 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from dualgap.data.labels import as_column, real_targets, two_classes
 from dualgap.lazy import lazy
+from dualgap.linalg.partition import partition
 from dualgap.linalg.root_finding import between_kinks, slope_root
 from dualgap.losses import LOSSES, Loss
 from dualgap.problem.base import BaseProblem, Vector
 from dualgap.problem.scoring import score
-from dualgap.problem.sums import chunks, root_of_squares, total
+from dualgap.problem.sums import root_of_squares, total
 from dualgap.spec import build
 
 
@@ -122,7 +123,7 @@ class Problem(BaseProblem):
         return total(self.sample_weight, values) / self.total_weight
 
     def chunks(self) -> list[slice]:
-        return chunks(self.rows.count)
+        return partition(self.rows.count)
 
     def dual(self, duals: Vector, dual_weights: Vector) -> float:
         """D at the given duals; `dual_weights` is w(α). With an intercept the caller ensures Σ s_i α_i = 0."""

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dualgap.data.labels import as_column, check_length
 from dualgap.lazy import lazy
+from dualgap.linalg.partition import SETTINGS, partition
 from dualgap.losses import multinomial as softmax_loss
 from dualgap.losses.multinomial import Classes, Matrix, Vector
 from dualgap.problem.base import BaseProblem
@@ -117,9 +118,7 @@ class MultinomialProblem(BaseProblem):
         return float(-self.class_weights @ np.log(self.class_weights))
 
     def chunks(self) -> list[slice]:
-        height = max(1, CHUNK_VALUES // self.class_count)
-        count = self.rows.count
-        return [slice(begin, min(begin + height, count)) for begin in range(0, count, height)]
+        return partition(self.rows.count, SETTINGS.slice_values / CHUNK_VALUES * self.class_count)
 
     def dual_sums(self, duals: Matrix) -> Vector:
         """(1/S) Σ s_i A_i, which has to be zero with free intercepts."""

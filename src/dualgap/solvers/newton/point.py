@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from dualgap.data.rows import Rows
 from dualgap.linalg.parallel import parallel_map
+from dualgap.linalg.partition import partition, run_slices
 from dualgap.losses import Loss
-from dualgap.problem import chunks
 from dualgap.solvers.base import Vector
 from dualgap.solvers.newton.subproblem import Subproblem
 
@@ -88,7 +87,7 @@ def derivatives(
     step_size: float = 0.0,
     direction: Vector | None = None,
 ) -> tuple[Vector, Vector]:
-    """−φ′ and φ″ of each row at scores + b + step_size·direction; temporaries have the size of a chunk."""
+    """−φ′ and φ″ of each row at scores + b + step_size·direction; temporaries have the size of a slice."""
 
     def at(c: slice) -> tuple[Vector, Vector]:
         z = scores[c] + intercept
@@ -96,22 +95,16 @@ def derivatives(
             z += step_size * direction[c]
         return loss.derivatives(z, labels[c])
 
-    parts = chunks(scores.size)
-    if len(parts) == 1:
-        return at(parts[0])
+    slices = partition(scores.size)
+    if len(slices) == 1:
+        return at(slices[0])
     duals, second = np.empty(scores.size), np.empty(scores.size)
 
     def fill(c: slice) -> None:
         duals[c], second[c] = at(c)
 
-    run_all(parallel_map(fill, parts))
+    run_slices(fill, slices)
     return duals, second
-
-
-def run_all(results: Any) -> None:
-    """Carry out a map whose function returns nothing."""
-    for _ in results:
-        pass
 
 
 def fenchel_gap(sub: Subproblem, point: Point) -> float:
@@ -124,7 +117,7 @@ def fenchel_gap(sub: Subproblem, point: Point) -> float:
         z, duals, labels = point.scores[c] + point.intercept, point.duals[c], sub.labels[c]
         return sub.mean(loss.value(z, labels) - loss.negative_conjugate(duals, labels) + duals * z, c)
 
-    return max(sum(parallel_map(terms, chunks(point.duals.size))), 0.0)
+    return max(sum(parallel_map(terms, partition(point.duals.size))), 0.0)
 
 
 def gradient_gap(sub: Subproblem, gradient: Vector, gradient_intercept: float, intercept: float) -> float:

@@ -8,11 +8,8 @@ from numpy.typing import NDArray
 from dualgap.data.rows import Rows
 from dualgap.linalg import cholesky
 from dualgap.linalg.krylov import Operator
-from dualgap.linalg.parallel import parallel_map
+from dualgap.linalg.partition import SETTINGS, partition, sum_slices
 from dualgap.solvers.base import Vector
-
-# Sampled rows are copied this many at a time (1,024 rows of 1,000 columns are 4 MB), in sums that threads share.
-BLOCK_ROWS, SUMS = 1 << 10, 4
 
 
 def sample_preconditioner(
@@ -27,10 +24,16 @@ def sample_preconditioner(
         return lambda vector: vector / strength
     numbers, counts = importance_sample(importance, count)
     roots = np.sqrt(counts * hessian_weights[numbers])
-    parts = parallel_map(lambda k: _gram(rows, numbers[k::SUMS], roots[k::SUMS], intercept), range(SUMS))
-    matrix = next(parts).astype(np.float64)
-    for other in parts:
-        matrix += other
+    width = rows.dimension + intercept
+
+    def add(part: slice, out: Vector) -> None:
+        values = np.ones((part.stop - part.start, width), dtype=np.float32)
+        values[:, : rows.dimension] = rows.take(numbers[part]).dense().arrays[0]
+        values *= roots[part, None].astype(np.float32)
+        out += values.T @ values
+
+    max_terms = min(SETTINGS.max_terms, numbers.size // width)
+    matrix = sum_slices(add, partition(numbers.size, width), (width, width), max_terms)
     cholesky.diagonal(matrix)[: rows.dimension] += strength
     return cholesky.solver(matrix, first_jitter=float(np.finfo(np.float32).eps))
 
@@ -47,16 +50,3 @@ def importance_sample(importance: Vector, count: int) -> tuple[NDArray[np.intp],
     drawn = np.searchsorted(cumulative, (np.arange(count) + 0.5) * stride)
     numbers, times = np.unique(np.minimum(drawn, importance.size - 1), return_counts=True)
     return numbers, times * (stride / importance[numbers])
-
-
-def _gram(rows: Rows, numbers: NDArray[np.intp], roots: Vector, intercept: bool) -> NDArray[np.float32]:
-    """Σ r_k² x_k x_kᵀ in float32, with a column of ones for the intercept."""
-    width = rows.dimension + intercept
-    out = np.zeros((width, width), dtype=np.float32)
-    for begin in range(0, numbers.size, BLOCK_ROWS):
-        block = slice(begin, begin + BLOCK_ROWS)
-        values = np.ones((numbers[block].size, width), dtype=np.float32)
-        values[:, : rows.dimension] = rows.take(numbers[block]).dense().arrays[0]
-        values *= roots[block, None].astype(np.float32)
-        out += values.T @ values
-    return out

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dualgap.linalg.parallel import parallel_map
-from dualgap.problem import chunks
+from dualgap.linalg.partition import partition
 from dualgap.solvers.base import Vector
 from dualgap.solvers.newton.line_search import Direction
 from dualgap.solvers.newton.point import Point
@@ -49,7 +49,7 @@ def predict(sub: Subproblem, point: Point, direction: Direction, curvature_chang
         gaps[clipped] = sub.loss.value(z[clipped], y) - sub.loss.negative_conjugate(at, y) + at * z[clipped]
         return sub.mean(gaps, c), sub.mean((own - model) ** 2, c)
 
-    parts = list(parallel_map(fill, chunks(duals.size)))
+    parts = list(parallel_map(fill, partition(duals.size)))
     gap, clipped = (sum(values) for values in zip(*parts, strict=True))
     if clipped:
         # Clipping moves w(α) by at most √(Σ q δ²)·√(Σ q‖x‖²)/λ.

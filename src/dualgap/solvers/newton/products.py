@@ -2,52 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 from scipy.linalg.blas import daxpy
 
 from dualgap import kernels
 from dualgap.data.rows import Rows
 from dualgap.linalg.krylov import Product
-from dualgap.linalg.parallel import parallel_map
+from dualgap.linalg.partition import run_slices, sum_slices
 from dualgap.solvers.base import Vector
-
-Range = tuple[np.uint64, np.uint64]
-
-
-def ranges(rows: Rows) -> list[Range]:
-    """The partition of the rows as kernels take it."""
-    return [(np.uint64(part.start), np.uint64(part.stop)) for part in rows.parts()]
 
 
 def scores(rows: Rows, vector: Vector) -> Vector:
     """X v."""
     out = np.empty(rows.count)
-    for _ in parallel_map(lambda part: kernels.products.score_rows(rows.arrays, *part, vector, out), ranges(rows)):
-        pass
+    run_slices(lambda part: kernels.products.score_rows(rows.arrays, *_ends(part), vector, out), rows.partition)
     return out
 
 
 def combination(rows: Rows, coefficients: Vector) -> Vector:
     """Xᵀ c."""
-    return _sum(rows, lambda part, out: kernels.products.combine_rows(rows.arrays, *part, coefficients, out))
+
+    def add(part: slice, out: Vector) -> None:
+        kernels.products.combine_rows(rows.arrays, *_ends(part), coefficients, out)
+
+    return sum_slices(add, rows.partition, rows.dimension)
 
 
 def hessian(rows: Rows, hessian_weights: Vector, strength: float, intercept: bool) -> Product:
     """Products with λ·I + Xᵀ B X, B = diag(hessian_weights); rows of weight zero are not read. By-products are X v + shift."""
 
-    def product(vector: Vector, moves: Vector) -> Vector:
+    def product(vector: Vector, score_direction: Vector) -> Vector:
         inner, shift = (vector[:-1], float(vector[-1])) if intercept else (vector, 0.0)
-        out = _sum(
-            rows,
-            lambda part, out: kernels.products.curve_rows(
-                rows.arrays, *part, hessian_weights, inner, shift, moves, out
-            ),
-        )
+
+        def add(part: slice, out: Vector) -> None:
+            kernels.products.curve_rows(rows.arrays, *_ends(part), hessian_weights, inner, shift, score_direction, out)
+
+        out = sum_slices(add, rows.partition, rows.dimension)
         daxpy(np.ascontiguousarray(inner), out, a=strength)
-        return np.append(out, hessian_weights @ moves) if intercept else out
+        return np.append(out, hessian_weights @ score_direction) if intercept else out
 
     return product
 
@@ -60,16 +52,6 @@ def compile_products(rows: Rows) -> None:
     kernels.products.curve_rows(rows.arrays, none, none, nothing, wide, 0.0, nothing, wide)
 
 
-def _sum(rows: Rows, add: Callable[[Any, Vector], None]) -> Vector:
-    """The sum over the partition of what `add` makes of each part, in its order."""
-
-    def part_sum(part: Range) -> Vector:
-        out = np.zeros(rows.dimension)
-        add(part, out)
-        return out
-
-    sums = parallel_map(part_sum, ranges(rows))
-    total = next(sums)
-    for other in sums:
-        total += other
-    return total
+def _ends(part: slice) -> tuple[np.uint64, np.uint64]:
+    """A slice as kernels take it."""
+    return np.uint64(part.start), np.uint64(part.stop)

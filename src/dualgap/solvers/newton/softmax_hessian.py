@@ -7,22 +7,21 @@ matrices with a row for each column of X (and one for the intercepts) and a colu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dualgap.linalg import cholesky
-from dualgap.linalg.parallel import checkpoint, parallel_map
+from dualgap.linalg.parallel import checkpoint
+from dualgap.linalg.partition import partition, sum_slices
 from dualgap.losses.multinomial import Matrix, hessian_product
 from dualgap.problem import MultinomialProblem
 from dualgap.solvers.newton.softmax_settings import SoftmaxSettings
 
-# Rows are worked through in runs that become about this many bytes, so that the temporaries stay in the cache, or this many times the
-# bytes of the sum, so that adding to the sum takes little of the time.
-RUN_BYTES, RUN_SUMS = 1 << 22, 4
-# Each part of the rows makes a matrix of its own; more parts than this would cost memory and bring no speed.
-MAX_PARTS = 8
+# A slice of rows has at least this many times as many values as the sum it is added to, so that adding takes little of the time.
+SLICE_SUMS = 4
+# Terms of the sum for a whole matrix; more terms than this would cost memory and bring no speed.
+MAX_TERMS = 8
 
 
 def height_of(problem: MultinomialProblem) -> int:
@@ -39,19 +38,19 @@ def full_hessian(problem: MultinomialProblem, p: Matrix) -> Matrix:
     """The matrix of side k·height at probabilities p, by class and then by column; Σ p⊗p⊗x⊗x is the square of rows p⊗x."""
     k, d, height = problem.class_count, problem.rows.dimension, height_of(problem)
 
-    def part_sums(part: slice) -> Matrix:
+    def add(rows: slice, out: Matrix) -> None:
         """Minus the sum of the squares, and below it the class blocks of the diagonal."""
-        out = np.zeros(((k + 1) * height, k * height))
-        for rows, block in _runs(problem, part, 8 * k * height, 0):
-            x = np.ones((rows.stop - rows.start, height))
-            x[:, :d] = block.toarray() if problem.rows.is_sparse else block
-            x *= np.sqrt(problem.normalized_weights[rows])[:, None]
-            products = (p[rows][:, :, None] * x[:, None, :]).reshape(x.shape[0], k * height)
-            out[k * height :] += x.T @ products
-            out[: k * height] -= products.T @ products
-        return out
+        block = problem.rows.block(rows)
+        x = np.ones((rows.stop - rows.start, height))
+        x[:, :d] = block.toarray() if problem.rows.is_sparse else block
+        x *= np.sqrt(problem.normalized_weights[rows])[:, None]
+        products = (p[rows][:, :, None] * x[:, None, :]).reshape(x.shape[0], k * height)
+        out[k * height :] += x.T @ products
+        out[: k * height] -= products.T @ products
 
-    sums = _summed(parallel_map(part_sums, problem.rows.parts(MAX_PARTS)))
+    sums = sum_slices(
+        add, partition(problem.rows.count, k * height), ((k + 1) * height, k * height), MAX_TERMS
+    )
     out, diagonal = sums[: k * height], sums[k * height :]
     by_class = out.reshape(k, height, k, height)
     for a in range(k):
@@ -68,21 +67,19 @@ def product(problem: MultinomialProblem, p: Matrix, step: Matrix, score_directio
     """The Hessian at probabilities p times a step, in one pass over the rows; `score_direction` receives the change of the scores."""
     d = problem.rows.dimension
 
-    def part_product(part: slice) -> Matrix:
-        out = np.zeros_like(step)
-        for rows, block in _runs(problem, part, _stored_bytes(problem), out.nbytes):
-            change = block @ step[:d]
-            if problem.intercept:
-                change += step[d]
-            score_direction[rows] = change
-            gradient_change = hessian_product(p[rows], change)
-            gradient_change *= problem.normalized_weights[rows][:, None]
-            out[:d] += block.T @ gradient_change
-            if problem.intercept:
-                out[d] += gradient_change.sum(axis=0)
-        return out
+    def add(rows: slice, out: Matrix) -> None:
+        block = problem.rows.block(rows)
+        change = block @ step[:d]
+        if problem.intercept:
+            change += step[d]
+        score_direction[rows] = change
+        gradient_change = hessian_product(p[rows], change)
+        gradient_change *= problem.normalized_weights[rows][:, None]
+        out[:d] += block.T @ gradient_change
+        if problem.intercept:
+            out[d] += gradient_change.sum(axis=0)
 
-    out = _summed(parallel_map(part_product, problem.rows.parts()))
+    out = sum_slices(add, _slices(problem), step.shape)
     out[:d] += problem.strength * step[:d]
     return out
 
@@ -130,36 +127,19 @@ def _diagonal(problem: MultinomialProblem, p: Matrix) -> Matrix:
     """The diagonal of the Hessian."""
     d = problem.rows.dimension
 
-    def part_diagonal(part: slice) -> Matrix:
-        out = np.zeros((height_of(problem), problem.class_count))
-        for rows, block in _runs(problem, part, _stored_bytes(problem), out.nbytes):
-            variances = p[rows] * (1.0 - p[rows]) * problem.normalized_weights[rows][:, None]
-            out[:d] += (block.multiply(block) if problem.rows.is_sparse else block * block).T @ variances
-            if problem.intercept:
-                out[d] += variances.sum(axis=0)
-        return out
+    def add(rows: slice, out: Matrix) -> None:
+        block = problem.rows.block(rows)
+        variances = p[rows] * (1.0 - p[rows]) * problem.normalized_weights[rows][:, None]
+        out[:d] += (block.multiply(block) if problem.rows.is_sparse else block * block).T @ variances
+        if problem.intercept:
+            out[d] += variances.sum(axis=0)
 
-    out = _summed(parallel_map(part_diagonal, problem.rows.parts()))
+    out = sum_slices(add, _slices(problem), (height_of(problem), problem.class_count))
     out[:d] += problem.strength
     return np.maximum(out, np.finfo(np.float64).tiny)
 
 
-def _stored_bytes(problem: MultinomialProblem) -> int:
-    """Bytes of a row as it is stored, on average."""
-    return 8 * problem.rows.stored // problem.rows.count
-
-
-def _runs(problem: MultinomialProblem, part: slice, row_bytes: int, sum_bytes: int) -> Iterator[tuple[slice, Any]]:
-    """Runs of a part of the rows, of RUN_BYTES or more where each row becomes `row_bytes` and adds to a sum of `sum_bytes`."""
-    size = max(RUN_BYTES, RUN_SUMS * sum_bytes) * _stored_bytes(problem) // max(row_bytes, 1)
-    for run in problem.rows.runs(part, max(size, 1)):
-        checkpoint()
-        yield run, problem.rows.block(run)
-
-
-def _summed(terms: Iterator[Matrix]) -> Matrix:
-    """The sum in the order given."""
-    total = next(terms)
-    for term in terms:
-        total += term
-    return total
+def _slices(problem: MultinomialProblem) -> list[slice]:
+    """The partition of the rows for a sum with one number for each column and class."""
+    rows = problem.rows
+    return partition(rows.count, rows.stored / rows.count, SLICE_SUMS * height_of(problem) * problem.class_count)

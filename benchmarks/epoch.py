@@ -1,6 +1,6 @@
 """One SDCA epoch against the two products X @ w and Xᵀ @ v, on one thread, in one run.
 
-    python benchmarks/epoch.py [NAME …] > docs/epoch.md
+    python benchmarks/epoch.py [NAME …] > docs/internals/epoch.md
 
 Reads the data sets from the folder in DUALGAP_DATA. Hinge, permutation, no shrinking, float64, kernels compiled before
 the clock starts; each figure is the median of five, the two sides taken in turn so that a noisy moment hurts both.
@@ -63,7 +63,7 @@ def main() -> None:
     folder = Path(os.environ.get("DUALGAP_DATA", "."))
     print("# One epoch against two products\n")
     print(
-        "Made by `DUALGAP_DATA=… python benchmarks/epoch.py > docs/epoch.md`: seconds on one thread, median of five.\n"
+        "Made by `DUALGAP_DATA=… python benchmarks/epoch.py > docs/internals/epoch.md`: seconds on one thread, median of five.\n"
     )
     print(
         "| data | rows × columns | stored values | SDCA epoch | X @ w and Xᵀ @ v | ratio |\n|---|---|---|---|---|---|"

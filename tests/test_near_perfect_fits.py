@@ -78,7 +78,7 @@ def test_nearly_dependent_rows_are_fitted_to_the_same_gap(loss: str, seed: int) 
 
 def test_mapping_back_a_difference_has_the_rounding_error_of_the_difference() -> None:
     fit = problem("absolute", 48, 52, 1e-5, False, False, True)
-    space = row_space(fit, needs_eigenvalues=True)
+    space = row_space(fit)
     reduced = space.reduced.rows
     u = np.linalg.lstsq(reduced.block(slice(0, 48)), fit.labels, rcond=None)[0]
     direct = space.from_row_space(u)

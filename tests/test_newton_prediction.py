@@ -9,15 +9,12 @@ import pytest
 
 import dualgap as dg
 from dualgap.solvers.newton import smooth
-from dualgap.solvers.newton.correction import corrected
 from dualgap.solvers.newton.line_search import line_search
 from dualgap.solvers.newton.point import Point, evaluate
 from dualgap.solvers.newton.prediction import Prediction, predict
 from dualgap.solvers.newton.settings import Settings
 from dualgap.solvers.newton.subproblem import all_rows
 from dualgap.solvers.newton.systems import DenseSystem
-
-PLAIN = replace(Settings(), correction_lengthening=-1.0)
 
 
 def logistic(intercept: bool = False, strength: float = 1e-4, weights: np.ndarray | None = None) -> dg.Problem:
@@ -27,24 +24,19 @@ def logistic(intercept: bool = False, strength: float = 1e-4, weights: np.ndarra
     return dg.Problem(X, y, "logistic", strength, weights, intercept=intercept)
 
 
-def after_steps(problem: dg.Problem, count: int, settings: Settings = PLAIN) -> Point:
+def after_steps(problem: dg.Problem, count: int) -> Point:
     """The point after some Newton steps from zero."""
     sub = all_rows(problem)
     point = evaluate(sub, np.zeros(problem.rows.dimension), 0.0, 0.0)
     for _ in range(count):
-        system = DenseSystem(sub, point)
-        point = line_search(sub, point, corrected(sub, point, system, system.newton_step(point), settings)[0])
+        point = line_search(sub, point, DenseSystem(sub, point).newton_step(point).direction(sub.rows))
     return point
 
 
-def predictions(problem: dg.Problem, point: Point) -> tuple[Prediction, Prediction]:
-    """Of a Newton step, and of the same step with the third-order correction."""
-    sub, system = all_rows(problem), None
-    system = DenseSystem(sub, point)
-    step = system.newton_step(point)
-    direction, change = corrected(sub, point, system, step, Settings())
-    assert change is not None
-    return predict(sub, point, step.direction(sub.rows), None), predict(sub, point, direction, change)
+def prediction_at(problem: dg.Problem, point: Point) -> Prediction:
+    """What a Newton step at the point predicts."""
+    sub = all_rows(problem)
+    return predict(sub, point, DenseSystem(sub, point).newton_step(point).direction(sub.rows))
 
 
 def proven_gap(problem: dg.Problem, prediction: Prediction) -> float:
@@ -59,41 +51,19 @@ def proven_gap(problem: dg.Problem, prediction: Prediction) -> float:
 def test_predicted_duals_prove_about_the_predicted_gap(intercept: bool, weighted: bool) -> None:
     weights = np.random.default_rng(1).uniform(0.5, 2.0, 500) if weighted else None
     problem = logistic(intercept, weights=weights)
-    for prediction in predictions(problem, after_steps(problem, 3)):
-        np.testing.assert_allclose(prediction.weights, problem.weights_of(prediction.duals), rtol=1e-8, atol=1e-12)
-        assert proven_gap(problem, prediction) == pytest.approx(prediction.gap, rel=0.5)
-        assert np.array_equal(problem.loss.clip(prediction.duals, problem.labels), prediction.duals)
-
-
-def test_correction_predicts_a_smaller_gap() -> None:
-    problem = logistic()
-    plain, third_order = predictions(problem, after_steps(problem, 3))
-    assert third_order.gap < 0.1 * plain.gap
+    prediction = prediction_at(problem, after_steps(problem, 3))
+    np.testing.assert_allclose(prediction.weights, problem.weights_of(prediction.duals), rtol=1e-8, atol=1e-12)
+    assert proven_gap(problem, prediction) == pytest.approx(prediction.gap, rel=0.5)
+    assert np.array_equal(problem.loss.clip(prediction.duals, problem.labels), prediction.duals)
 
 
 def test_prediction_clips_duals_that_leave_their_domain() -> None:
     problem = logistic(strength=1e-6)
     sub, point = all_rows(problem), after_steps(problem, 1)
     step = DenseSystem(sub, point).newton_step(point)
-    found = predict(sub, point, step._replace(weights=5.0 * step.weights).direction(sub.rows), None)
+    found = predict(sub, point, step._replace(weights=5.0 * step.weights).direction(sub.rows))
     assert problem.loss.holds(found.duals, problem.labels)
     assert np.isfinite(found.gap)
-
-
-def test_correction_gains_an_order() -> None:
-    rng = np.random.default_rng(7)
-    X = rng.normal(size=(400, 5))
-    problem = dg.Problem(X, np.sign(X @ rng.normal(size=5) + rng.normal(size=400)), "logistic", 1e-3)
-    best = dg.solve(problem, "newton", tol=1e-14).weights
-
-    def error(count: int, settings: Settings) -> float:
-        return float(np.linalg.norm(after_steps(problem, count, settings).weights - best))
-
-    corrected_errors = [error(count, Settings()) for count in (2, 3)]
-    plain_errors = [error(count, PLAIN) for count in (2, 3)]
-    # A plain step squares the error, about, and a corrected one cubes it.
-    assert corrected_errors[1] < corrected_errors[0] ** 2.5
-    assert plain_errors[1] > plain_errors[0] ** 2.5
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -129,7 +99,7 @@ def test_rejected_prediction_is_evaluated_and_the_run_goes_on(monkeypatch: pytes
         return predict(*arguments)._replace(gap=0.0)
 
     monkeypatch.setattr(smooth, "predict", boasting)
-    monkeypatch.setattr(dg.Newton, "settings", replace(Settings(), prediction_reach=1e12))
+    monkeypatch.setattr(smooth.Smooth, "_is_prediction_worthwhile", lambda state, *_: state.may_predict)
     result = dg.solve(problem, "newton", tol=1e-10, record_every=float("inf"))
     assert result.status is dg.Status.CERTIFIED
     assert len(result.trace) > 1, "the judge rejected once"

@@ -194,18 +194,15 @@ def test_where_nothing_is_curved_the_penalty_alone_is_inverted() -> None:
     np.testing.assert_allclose(found.solution, -gradient / 0.5, rtol=1e-14)
 
 
-def test_good_preconditioner_is_used_again_and_a_poor_one_is_made_from_more_rows() -> None:
+def test_data_large_beside_the_hessian_is_preconditioned() -> None:
     rng = np.random.default_rng(17)
     X = rng.normal(size=(600, 8))
     problem = dg.Problem(X, np.sign(X @ rng.normal(size=8) + rng.normal(size=600)), "logistic", 1e-3)
     state = truncated.start(problem, None, 1e-12, Settings())
-    all_rows = truncated.Preconditioner(600)
-    loose = dataclasses.replace(state, tol=1e3, preconditioner=all_rows).advance()
-    assert loose.preconditioner.operator is not None
-    two_rows = truncated.Preconditioner(2)
-    strict = dataclasses.replace(state, first_norm=1e12, preconditioner=two_rows).advance()
-    assert strict.preconditioner.operator is None
-    assert strict.preconditioner.rows == 2 * Settings().preconditioner_growth
+    hessian_weights = hessian_weights_of(problem)
+    assert state._preconditioner(hessian_weights) is not None
+    smaller = dataclasses.replace(state, settings=Settings(preconditioner_sizes=76))
+    assert smaller._preconditioner(hessian_weights) is None
 
 
 def test_truncated_run_is_certified_with_a_free_intercept() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf, nan, sqrt
 from typing import NamedTuple
 
-# While every slope is negative, a trial is at most this many times as far as the last one.
+# While every slope is negative, a trial is at most this many times as far as the last one: a tangent that is nearly flat leads too far.
 MAX_GROWTH = 8.0
 # A trial with a positive slope may still end higher than t = 0. It is trusted where the derivative of the slope there is at
 # least this part of the mean derivative along the step: a parabola has 1, a slope that rose early and stayed has less.
@@ -51,10 +51,11 @@ def next_trial(known: Bracket, t: float, slope: float, derivative: float, is_smo
     if derivative > 0.0 and not is_smooth:
         proposal = t - slope / derivative
     elif derivative > 0.0:
-        second = ((known.slope_last - slope) / (known.last - t) - derivative) / (known.last - t)
+        # The slope as the parabola slope + derivative·x + second·x², through the last trial.
+        half, second = 0.5 * derivative, ((known.slope_last - slope) / (known.last - t) - derivative) / (known.last - t)
         # Where the parabola has no zero, twice as far as the tangent says.
-        root = sqrt(max(derivative * derivative - 4.0 * second * slope, 0.0))
-        proposal = t - 2.0 * slope / (derivative + root)
+        root = sqrt(max(half * half - second * slope, 0.0))
+        proposal = t - slope / (half + root)
     if high == inf:
         proposal = min(proposal, MAX_GROWTH * t) if proposal > t else 2.0 * t
     elif abs(slope) > 0.5 * before or not (low < proposal < high):

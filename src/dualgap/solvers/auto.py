@@ -19,78 +19,101 @@ if TYPE_CHECKING:
     from dualgap.trace import Record
 
 
-# Up to so many columns (or rows) a matrix of their size is quick to make and to factor.
-LARGEST_SIDE = 1500
-# With fewer columns a whole Newton run costs less than the epochs it takes to see how dual steps fare.
-FEW_COLUMNS = 24
-# With so many dense rows a column, most second-order steps see few of them, and a run costs about 20 epochs. It keeps up to
-# 22 numbers a row: where a row has fewer bytes than this, they would be more than half as large as the data.
-MANY_ROWS, WIDE_ENOUGH = 1000, 400
-# Data whose largest column makes up more than this part of all squares moves dual steps along that column alone.
-DOMINANT = 0.3
-# What a Newton run costs, in epochs of dual steps: so many a column for its matrices, for its passes, and for its calls,
-# which take as long as dual steps over so many values.
-OF_MATRICES, OF_PASSES, OF_CALLS = 0.05, 10.0, 2.5e6
-SAMPLED = 1000
-# Below this steepness dual steps on a smooth loss arrive in fewer passes than second-order steps take products.
-GENTLE = 30.0
-# A second-order run must promise to be so many times as quick: dual steps quicken once few rows are left to move.
-CLEARLY = 2.0
-# How far back a record must be, as a part of the epochs so far, to say how quickly the gap falls.
-LATELY = 0.75
+@dataclass(frozen=True)
+class AutoSettings:
+    """The numbers that decide which solver is chosen; docs/internals/thresholds.md has what each brings."""
+
+    largest_side: int = 1500
+    """With at most this many columns, or rows, a Newton matrix is quick to make and to factor."""
+    few_columns: int = 24
+    """With fewer columns a Newton run takes less time than the epochs that show how quickly SDCA's gap falls."""
+    many_rows_per_column: int = 1000
+    """From this many dense rows per column on, most Newton steps read a subsample or a working set; a run costs about 20 epochs."""
+    long_row_bytes: int = 400
+    """Newton keeps up to 22 numbers a row, which is less than half of the data where a row has at least this many bytes."""
+    dominant_part: float = 0.3
+    """Where one column holds more than this part of all squares, coordinate steps move along that column alone and are slow."""
+    sampled_rows: int = 1000
+    """About this many rows tell how large the columns are."""
+    matrix_epochs: float = 0.05
+    """Σ c_i x_i x_iᵀ over all steps of a Newton run costs this many epochs of SDCA for each column."""
+    pass_epochs: float = 10.0
+    """Passes over the rows in a Newton run cost as much as this many epochs of SDCA."""
+    call_values: float = 2.5e6
+    """The calls of a Newton run take as long as SDCA's steps over this many values."""
+    few_epochs_ratio: float = 30.0
+    """Up to this φ″‖x‖²/(λS) SDCA on a smooth loss takes fewer passes than truncated Newton steps take products."""
 
 
 @dataclass(frozen=True)
 class Auto:
-    """Chooses, may switch, and says why; it has no options."""
+    """Chooses a solver, may change to another one, and says why; there are no options.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> dg.Auto().choose(dg.Problem(X, [1, -1, 1], "logistic", 0.1), ())[1]
+    'newton: the loss is smooth, and the 3 × 2 data needs a small Hessian only'
+    """
 
     name: ClassVar[str] = "auto"
     summary: ClassVar[str] = "chooses the solver for the problem and says why"
+    settings: ClassVar[AutoSettings] = AutoSettings()
 
     def is_open(self, problem: Problem | MultinomialProblem) -> bool:
-        """Whether records may change its mind: a kink, and enough columns and rows for either way to be the quicker."""
+        """Whether records may change the choice: for a kinked loss with enough columns and rows for either solver to be quicker."""
         if isinstance(problem, MultinomialProblem):
             return False
-        side = min(problem.rows.count, problem.rows.dimension)
-        return problem.loss.has_kink and FEW_COLUMNS <= side <= LARGEST_SIDE and side < problem.rows.count
+        side, settings = min(problem.rows.count, problem.rows.dimension), self.settings
+        is_either = settings.few_columns <= side <= settings.largest_side and side < problem.rows.count
+        return problem.loss.has_kink and is_either
 
     def choose(
         self, problem: Problem | MultinomialProblem, records: Sequence[Record], tol: float = 0.0
     ) -> tuple[Solver, str]:
-        """The solver to go on with, given what the records show so far."""
+        """The solver to go on with, given the records so far, and the reason."""
         if isinstance(problem, MultinomialProblem):
             return Newton(), f"newton: second-order steps, with {describe_steps(problem)}"
-        count, dimension = problem.rows.count, problem.rows.dimension
-        side = min(count, dimension)
-        size = f"{count} × {dimension}"
+        size = f"{problem.rows.count} × {problem.rows.dimension}"
         if not problem.loss.has_kink:
-            if side <= LARGEST_SIDE:
-                return Newton(), f"newton: the loss is smooth, and a second-order step on {size} costs little"
-            if not problem.intercept and _steepness(problem) <= GENTLE:
-                return SDCA(
-                    shrinking=True
-                ), f"sdca: the loss is smooth and the penalty strong, so {size} takes few epochs"
-            return Newton(), f"newton: the loss is smooth; on {size} its steps are found by conjugate residuals"
-        if side > LARGEST_SIDE:
-            return SDCA(shrinking=True), f"sdca: the loss has a kink, and {size} is too large for second-order steps"
-        if side < FEW_COLUMNS or dimension >= count:
+            return self._choose_for_smooth(problem, size)
+        count, dimension, settings = problem.rows.count, problem.rows.dimension, self.settings
+        side = min(count, dimension)
+        if side > settings.largest_side:
+            return SDCA(shrinking=True), f"sdca: the loss has a kink, and the {size} data is too large for Newton steps"
+        if side < settings.few_columns or dimension >= count:
             what = "rows" if dimension >= count else "columns"
-            return Newton(), f"newton: with {side} {what} a second-order step costs little, on data of any scale"
-        if count >= MANY_ROWS * dimension and _row_bytes(problem) >= WIDE_ENOUGH:
+            return Newton(), f"newton: with {side} {what} a Newton step costs little, whatever the scale of the columns"
+        if count >= settings.many_rows_per_column * dimension and _row_bytes(problem) >= settings.long_row_bytes:
             return (
                 Newton(),
-                f"newton: with {count // dimension:,} rows a column most second-order steps see few of them",
+                f"newton: with {count // dimension:,} rows per column most Newton steps read a few rows only",
             )
-        if (largest := _largest_column(problem)) > DOMINANT:
-            return Newton(), f"newton: one column holds {largest:.0%} of all squares, which slows dual steps down"
-        affordable = (OF_MATRICES * dimension**2 * count + OF_CALLS) / max(problem.rows.stored, 1) + OF_PASSES
-        needed = _epochs_left(records, tol)
-        if records and needed > CLEARLY * affordable:
+        if (largest := _largest_column(problem, settings)) > settings.dominant_part:
+            return Newton(), f"newton: one column holds {largest:.0%} of all squares, which makes coordinate steps slow"
+        affordable = _newton_epochs(problem, settings)
+        needed = _needed_epochs(records, tol)
+        if needed > affordable:
             return Newton(), (
-                f"sdca, then newton: after {records[-1].epoch:.0f} epochs dual steps needed about {needed:.0f} more, "
-                f"and a second-order run costs about {affordable:.0f}"
+                f"sdca, then newton: after {records[-1].epoch:.0f} epochs SDCA needed about {needed:.0f} more, "
+                f"and a Newton run costs about {affordable:.0f}"
             )
-        return SDCA(shrinking=True), f"sdca: the {size} data is well scaled, and dual steps make quick progress"
+        return SDCA(
+            shrinking=True
+        ), f"sdca: the columns of the {size} data are of similar scale, and coordinate steps are quick"
+
+    def _choose_for_smooth(self, problem: Problem, size: str) -> tuple[Solver, str]:
+        """The solver for a loss without kinks."""
+        if min(problem.rows.count, problem.rows.dimension) <= self.settings.largest_side:
+            return Newton(), f"newton: the loss is smooth, and the {size} data needs a small Hessian only"
+        # φ″‖x‖²/(λS) of a mean row: SDCA takes about as many epochs for each digit of the gap, and one or two more.
+        ratio = problem.loss.smoothness * problem.mean_squared_norm / problem.lambda_n
+        if not problem.intercept and ratio <= self.settings.few_epochs_ratio:
+            reason = f"sdca: the loss is smooth and the penalty strong, so the {size} data takes few epochs"
+            return SDCA(shrinking=True), reason
+        return Newton(), f"newton: the loss is smooth; on the {size} data conjugate residuals find the steps"
 
 
 def _row_bytes(problem: Problem) -> int:
@@ -99,31 +122,30 @@ def _row_bytes(problem: Problem) -> int:
     return 0 if rows.is_sparse else rows.dimension * rows.arrays[0].itemsize
 
 
-def _steepness(problem: Problem) -> float:
-    """φ″‖x‖²/(λS) for a middling row: dual steps on a smooth loss take about as many epochs a digit, and one or two more."""
-    return problem.loss.smoothness * problem.mean_squared_norm / problem.lambda_n
-
-
-def _largest_column(problem: Problem) -> float:
+def _largest_column(problem: Problem, settings: AutoSettings) -> float:
     """The largest column's part of the sum of squares, on a sample of the rows."""
-    stride = max(1, problem.rows.count // SAMPLED)
-    part = problem.rows.take(np.arange(0, problem.rows.count, stride)).dense()
-    values = np.asarray(part.arrays[0], dtype=np.float64)
+    stride = max(1, problem.rows.count // settings.sampled_rows)
+    sampled = problem.rows.take(np.arange(0, problem.rows.count, stride)).dense()
+    values = np.asarray(sampled.arrays[0], dtype=np.float64)
     squares = np.einsum("ij,ij->j", values, values)
     total = float(squares.sum())
     return float(squares.max()) / total if total > 0.0 else 0.0
 
 
-def _epochs_left(records: Sequence[Record], tol: float) -> float:
-    """Epochs until the relative gap is tol, if it goes on falling as it did lately."""
+def _newton_epochs(problem: Problem, settings: AutoSettings) -> float:
+    """The cost of a Newton run in epochs of SDCA: its matrices, its calls and its passes."""
+    rows = problem.rows
+    matrices = settings.matrix_epochs * rows.dimension**2 * rows.count
+    return (matrices + settings.call_values) / max(rows.stored, 1) + settings.pass_epochs
+
+
+def _needed_epochs(records: Sequence[Record], tol: float) -> float:
+    """Epochs until the relative gap is tol if it goes on falling as it did so far, from 1 at epoch 0; 0 without records."""
     if not records:
         return 0.0
-    last = records[-1]
-    # The gap of dual steps goes up and down, so the record to compare with lies some way back; at epoch 0 it is 1.
-    earlier = [record for record in records if record.epoch <= LATELY * last.epoch]
-    epoch, gap = (earlier[-1].epoch, earlier[-1].relative_gap) if earlier else (0.0, 1.0)
-    if not 0.0 < last.relative_gap < gap or last.epoch <= epoch:
-        return 0.0 if last.relative_gap == 0.0 else inf
-    if last.relative_gap <= tol:
+    gap, epoch = records[-1].relative_gap, records[-1].epoch
+    if gap <= tol or gap == 0.0:
         return 0.0
-    return log(last.relative_gap / max(tol, 1e-15)) * (last.epoch - epoch) / log(gap / last.relative_gap)
+    if not gap < 1.0:
+        return inf
+    return epoch * log(gap / max(tol, float(np.finfo(np.float64).eps))) / -log(gap)

@@ -15,11 +15,11 @@ from dualgap.solvers.base import Answer, Vector, first_intercept, primal_at_cold
 from dualgap.solvers.newton.gamma_step import gamma_step, step_towards
 from dualgap.solvers.newton.point import (
     Point,
-    estimated_primal,
     evaluate,
     evaluate_from_scores,
     fenchel_gap,
     gradient_gap,
+    primal,
 )
 from dualgap.solvers.newton.row_space import RefinementPoint, RowSpace, row_space
 from dualgap.solvers.newton.settings import Settings
@@ -118,10 +118,9 @@ class Continuation:
         if isinstance(phase, OnAllRows):
             return False
         if isinstance(phase, OnWorkingSet):
-            target = max(settings.part_of_tol * self.tol * self.primal, settings.working_set_gap * phase.base.gap)
-            return path.gap <= target
+            return path.gap <= max(self.tol * self.primal, settings.working_set_gap * phase.base.gap)
         sampling_error = settings.subsample_gap * path.sub.rows.dimension / path.sub.count
-        return path.gap <= max(settings.part_of_tol * self.tol, sampling_error) * estimated_primal(path.sub, path.point)
+        return path.gap <= max(self.tol, sampling_error) * primal(path.sub, path.point)
 
     def _newton_step(self) -> Continuation:
         """One Newton step, at a smaller γ where the smoothing's part of the gap is the larger one."""
@@ -138,9 +137,8 @@ class Continuation:
     def _next_gamma(self, path: Path) -> float:
         """A smaller γ; no smaller than tol needs, because the smoothing's part of the gap decreases about as γ does."""
         gamma = path.point.gamma
-        needed = (
-            self.settings.part_of_tol * self.tol * self.primal / path.fenchel_gap * gamma if path.fenchel_gap else 0.0
-        )
+        # Half of tol is left to the gradient's part of the gap.
+        needed = 0.5 * self.tol * self.primal / path.fenchel_gap * gamma if path.fenchel_gap else 0.0
         smallest = self.settings.smallest_gamma * self.space.reduced.baseline
         return max(self.settings.gamma_decay * gamma, min(needed, 0.5 * gamma), smallest)
 
@@ -201,7 +199,7 @@ class Continuation:
 
 def start(problem: Problem, warm: Answer | None, tol: float, settings: Settings) -> Continuation:
     """The first state: on a subsample at zero weights, or on all rows at a given answer."""
-    space = row_space(problem, needs_eigenvalues=True)
+    space = row_space(problem)
     first_gamma = 2.0 * problem.baseline / problem.loss.lipschitz**2 or 1.0
     found = None if warm is None else _warm_point(space, warm, first_gamma, settings)
     if found is not None:

@@ -66,7 +66,7 @@ class LeastSquares:
 
 def start(problem: Problem, warm: Answer | None) -> LeastSquares:
     """The first state: at a given answer, unless zero weights are better."""
-    space = row_space(problem, needs_eigenvalues=False)
+    space = row_space(problem)
     whole = all_rows(space.reduced)
     if warm is not None:
         state = LeastSquares(space, whole, space.to_row_space(warm.weights).copy(), warm.intercept, False)

@@ -19,10 +19,9 @@ from dualgap.solvers.base import Vector
 from dualgap.solvers.newton.point import Combine, Point, derivatives, evaluate_from_duals
 from dualgap.solvers.newton.subproblem import Subproblem
 
-# A trial is accepted once its slope is below this part of the slope at 0: a Newton direction is worth a good step size, the
-# direction of a truncated solve or of a step along γ is not.
-SLOPE_REDUCTION, ROUGH_SLOPE_REDUCTION = 0.1, 0.2
-# No search needed more than 20 trials; the bound only ends one that float64 cannot end.
+# A trial is accepted once its slope is below this part of the slope at 0; a better step size costs more trials than it saves steps.
+SLOPE_REDUCTION = 0.2
+# No search needed more than 20 trials; the bound ends a search that float64 cannot end.
 MAX_TRIALS = 60
 
 
@@ -64,13 +63,9 @@ def score_direction(rows: Rows, weights: Vector, intercept: float) -> Vector:
     return out
 
 
-def line_search(
-    sub: Subproblem, point: Point, direction: Direction, first_trial: float = 1.0, is_rough: bool = False,
-    combine: Combine = Rows.combination,
-) -> Point:  # fmt: skip
+def line_search(sub: Subproblem, point: Point, direction: Direction, combine: Combine = Rows.combination) -> Point:
     """The point at the step size that about minimizes F along a direction."""
-    found = search(sub, point, direction, first_trial, is_rough)
-    return step(sub, point, direction, found, combine)
+    return step(sub, point, direction, search(sub, point, direction), combine)
 
 
 def step(
@@ -85,27 +80,25 @@ def step(
     )
 
 
-def search(
-    sub: Subproblem, point: Point, direction: Direction, first_trial: float = 1.0, is_rough: bool = False
-) -> Search:
+def search(sub: Subproblem, point: Point, direction: Direction) -> Search:
     """The step size that about minimizes F along a direction, and the derivatives of the rows there."""
     loss, labels = sub.smoothed(point.gamma), sub.labels
-    weights, shift, along, slope = direction
+    weights, shift, score_change, slope = direction
     constant = sub.strength * float(point.weights @ weights)
     constant -= float(sub.linear_term @ weights) + sub.linear_term_intercept * shift
     quadratic = sub.strength * float(weights @ weights)
-    tolerance = (ROUGH_SLOPE_REDUCTION if point.gamma or is_rough else SLOPE_REDUCTION) * abs(slope)
+    tolerance = SLOPE_REDUCTION * abs(slope)
     has_corners = isinstance(loss, QuadraticFamily)
     curved = np.flatnonzero(point.second_derivatives) if point.gamma else None
-    t, known = first_trial, bracket(slope)
+    t, known = 1.0, bracket(slope)
     for trial in range(MAX_TRIALS):
-        duals, second = derivatives(loss, labels, point.scores, point.intercept, t, along)
+        duals, second = derivatives(loss, labels, point.scores, point.intercept, t, score_change)
         if curved is not None:
-            _carry_curved(sub, point, t, along, curved, duals, second)
-        slope_here = constant + t * quadratic - sub.dot(along, duals)
+            _carry_curved(sub, point, t, score_change, curved, duals, second)
+        slope_here = constant + t * quadratic - sub.dot(score_change, duals)
         if abs(slope_here) <= tolerance and has_corners:
             break
-        slope_derivative = quadratic + sub.dot(along * along, second)
+        slope_derivative = quadratic + sub.dot(score_change * score_change, second)
         if abs(slope_here) <= tolerance and is_lower(known, t, slope_here, slope_derivative):
             break
         known, following = next_trial(known, t, slope_here, slope_derivative, not has_corners)
@@ -113,14 +106,14 @@ def search(
             if not has_corners and slope_here > tolerance:
                 # No step size with a small slope was found; the last one whose slope is negative lowers F for sure.
                 t = known.low
-                duals, second = derivatives(loss, labels, point.scores, point.intercept, t, along)
+                duals, second = derivatives(loss, labels, point.scores, point.intercept, t, score_change)
             break
         t = following
     return Search(t, duals, second)
 
 
 def _carry_curved(
-    sub: Subproblem, point: Point, t: float, along: Vector, curved: NDArray[Any], duals: Vector, second: Vector
+    sub: Subproblem, point: Point, t: float, score_change: Vector, curved: NDArray[Any], duals: Vector, second: Vector
 ) -> None:
     """In place: derivatives of the rows that are curved at t = 0, from their duals there and not from their scores.
 
@@ -128,7 +121,7 @@ def _carry_curved(
     direction has no such cancellation.
     """
     own, curvature = point.duals[curved], point.second_derivatives[curved]
-    reached = own - curvature * (t * along[curved])
+    reached = own - curvature * (t * score_change[curved])
     if len(sub.loss.kinks(np.zeros(1))) > 1:
         # Across the flat segment between two kinks lies another curved segment, which only the score tells.
         same = own * reached > 0.0

@@ -21,9 +21,6 @@ from dualgap.solvers.newton.subproblem import Subproblem
 Combine = Callable[[Rows, Vector], Vector]
 """Xᵀ c: `Rows.combination`, or a compiled form of it."""
 
-# A subset of at least this many rows estimates P to a few percent, which is enough to turn a relative gap into an absolute one.
-PRIMAL_ROWS = 2048
-
 
 @dataclass(frozen=True)
 class Point:
@@ -128,10 +125,12 @@ def gradient_gap(sub: Subproblem, gradient: Vector, gradient_intercept: float, i
     return gap
 
 
-def estimated_primal(sub: Subproblem, point: Point) -> float:
-    """P of a subproblem without linear term; from every few rows where there are many."""
-    stride = max(1, point.scores.size // PRIMAL_ROWS)
-    some = slice(None, None, stride)
-    values = sub.loss.value(point.scores[some] + point.intercept, sub.labels[some])
-    total = float(sub.normalized_weights[some].sum()) if stride > 1 else 1.0
-    return sub.mean(values, some) / (total or 1.0) + 0.5 * sub.strength * float(point.weights @ point.weights)
+def primal(sub: Subproblem, point: Point) -> float:
+    """F at the point, which is P on all rows and on a subsample; a working set's linear term is left out."""
+    loss, labels = sub.loss, sub.labels
+
+    def total(c: slice) -> float:
+        return sub.mean(loss.value(point.scores[c] + point.intercept, labels[c]), c)
+
+    values = sum(parallel_map(total, partition(sub.count)))
+    return values + 0.5 * sub.strength * float(point.weights @ point.weights)

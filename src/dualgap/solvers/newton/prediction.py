@@ -1,7 +1,7 @@
 """Predicted duals: the duals that the model of a Newton step gives at its end, which prove the new point before it is evaluated.
 
-A step of order 2 predicts α − φ″Δz, one with the third-order correction also − ½φ‴Δz². After a whole step w(α) of the predicted
-duals is the new point, so all that is left of the gap is the Fenchel gap of the rows, about ½ Σ q_i (error of α_i)²/φ_i″.
+A Newton step predicts α − φ″Δz. After a whole step w(α) of the predicted duals is the new point, so the gap is the Fenchel gap of the
+rows alone, about ½ Σ q_i (error of α_i)²/φ_i″.
 """
 
 from __future__ import annotations
@@ -27,15 +27,13 @@ class Prediction(NamedTuple):
     gap: float
 
 
-def predict(sub: Subproblem, point: Point, direction: Direction, curvature_change: Vector | None) -> Prediction:
-    """What a whole step leads to; `curvature_change` is ½φ‴Δz² of a corrected step."""
-    duals, along = np.empty(point.duals.size), direction.scores
+def predict(sub: Subproblem, point: Point, direction: Direction) -> Prediction:
+    """What a whole step leads to."""
+    duals, score_change = np.empty(point.duals.size), direction.scores
 
     def fill(c: slice) -> tuple[float, float]:
-        model = point.duals[c] - point.second_derivatives[c] * along[c]
-        if curvature_change is not None:
-            model -= curvature_change[c]
-        labels, z = sub.labels[c], point.scores[c] + point.intercept + along[c]
+        model = point.duals[c] - point.second_derivatives[c] * score_change[c]
+        labels, z = sub.labels[c], point.scores[c] + point.intercept + score_change[c]
         duals[c] = own = sub.loss.clip(model, labels)
         actual, second = sub.loss.derivatives(z, labels)
         error, gaps = own - actual, np.zeros(own.size)

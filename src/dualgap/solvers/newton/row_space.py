@@ -1,7 +1,7 @@
 """Row space: a problem with more columns than rows, in as many columns as rows, and the way back.
 
 Every w(α) lies in the span of the rows. With X Xᵀ = Q Λ Qᵀ the rows of R = Q √Λ have the same inner products as those of X, so
-w = Xᵀ Q Λ^(−½) u has the scores R u and the norm of u. The same holds for L of X Xᵀ = L Lᵀ, which takes less time: w = Xᵀ L^(−T) u.
+w = Xᵀ Q Λ^(−½) u has the scores R u and the norm of u.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.linalg.lapack import dpotrf, dtrtri
 
 from dualgap.data.rows import Rows
 from dualgap.data.validation import as_rows
@@ -19,8 +18,6 @@ from dualgap.solvers.base import Vector
 
 # Eigenvalues below this part of the largest are rounding: the rows do not span those directions.
 SMALLEST_EIGENVALUE = 1e-14
-# A Cholesky factor with a smaller ratio of pivots is not used: rounding errors of X Xᵀ would show in L^(−T).
-SMALLEST_PIVOT = 1e-6
 
 
 class RefinementPoint(NamedTuple):
@@ -39,7 +36,7 @@ class RowSpace:
     def __init__(self, problem: Problem, basis: Vector | None, reduced: Problem, largest_eigenvalue: float) -> None:
         self.problem = problem
         self.basis = basis
-        """Q Λ^(−½) or L^(−T); None for the problem's own columns."""
+        """Q Λ^(−½); None for the problem's own columns."""
         self.reduced = reduced
         """The problem in row space."""
         self.largest_eigenvalue = largest_eigenvalue
@@ -69,9 +66,9 @@ class RowSpace:
         return float(np.finfo(np.float64).eps) * size
 
 
-def row_space(problem: Problem, needs_eigenvalues: bool) -> RowSpace:
-    """The row space of a problem, by a Cholesky factor where that is accurate and no eigenvalue is needed."""
-    found = reduced_rows(problem.rows, needs_eigenvalues)
+def row_space(problem: Problem) -> RowSpace:
+    """The row space of a problem."""
+    found = reduced_rows(problem.rows)
     if found is None:
         return RowSpace(problem, None, problem, 0.0)
     return RowSpace(problem, found.basis, problem.with_rows(found.rows), found.largest_eigenvalue)
@@ -83,18 +80,14 @@ class ReducedRows(NamedTuple):
     rows: Rows
     basis: Vector
     largest_eigenvalue: float
-    """Of X Xᵀ; 0 where it was not needed."""
+    """Of X Xᵀ."""
 
 
-def reduced_rows(rows: Rows, needs_eigenvalues: bool) -> ReducedRows | None:
+def reduced_rows(rows: Rows) -> ReducedRows | None:
     """Rows with the same inner products in as many columns as rows; None for rows that have no more columns already."""
     if rows.dimension <= rows.count:
         return None
     products = rows.gram()
-    factor = None if needs_eigenvalues else _cholesky(products)
-    if factor is not None:
-        lower, inverse = factor
-        return ReducedRows(as_rows(lower), inverse.T, 0.0)
     # SciPy 1.13 asks for too little room where the quicker driver gets a matrix of one number.
     values, vectors = eigh(products, check_finite=False, driver="evd" if rows.count > 1 else "ev")
     kept = values > SMALLEST_EIGENVALUE * max(float(values[-1]), np.finfo(np.float64).tiny)
@@ -104,13 +97,3 @@ def reduced_rows(rows: Rows, needs_eigenvalues: bool) -> ReducedRows | None:
     vectors = np.ascontiguousarray(vectors[:, kept])
     basis = vectors / np.where(roots > 0.0, roots, 1.0)
     return ReducedRows(as_rows(vectors * roots), basis, float(max(values[-1], 0.0)))
-
-
-def _cholesky(products: Vector) -> tuple[Vector, Vector] | None:
-    """L and L⁻¹ with products = L Lᵀ; None where rows nearly repeat each other, so that rounding would show."""
-    factor, failed = dpotrf(products, lower=1, clean=1)
-    pivots = np.einsum("ii->i", factor)
-    if failed or not float(pivots.min()) > SMALLEST_PIVOT * float(pivots.max()):
-        return None
-    inverse, _ = dtrtri(factor, lower=1)
-    return factor, inverse

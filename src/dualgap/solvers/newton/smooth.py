@@ -8,9 +8,8 @@ import numpy as np
 
 from dualgap.problem import Problem
 from dualgap.solvers.base import Answer, Vector, first_intercept, primal_at_cold_start
-from dualgap.solvers.newton.correction import corrected
-from dualgap.solvers.newton.line_search import Direction, Step, line_search
-from dualgap.solvers.newton.point import Point, estimated_primal, evaluate, evaluate_from_scores, gradient_gap
+from dualgap.solvers.newton.line_search import line_search
+from dualgap.solvers.newton.point import Point, evaluate, evaluate_from_scores, gradient_gap, primal
 from dualgap.solvers.newton.prediction import Prediction, predict
 from dualgap.solvers.newton.row_space import RefinementPoint, RowSpace, row_space
 from dualgap.solvers.newton.settings import Settings
@@ -32,7 +31,7 @@ class Subsampled:
 
 @dataclass(frozen=True)
 class OnAllRows:
-    """A point on all rows, and about P there."""
+    """A point on all rows, and P there."""
 
     point: Point
     primal: float
@@ -74,10 +73,10 @@ class Smooth:
         if isinstance(phase, OnAllRows):
             return replace(self, phase=self._step_on_all_rows(phase))
         if not self._is_solved(phase):
-            point, decrement = _step(phase.sub, phase.point, self.settings)
-            return replace(
-                self, phase=replace(phase, point=point, primal=estimated_primal(phase.sub, point), decrement=decrement)
-            )
+            step = DenseSystem(phase.sub, phase.point).newton_step(phase.point)
+            point = line_search(phase.sub, phase.point, step.direction(phase.sub.rows))
+            phase = replace(phase, point=point, primal=primal(phase.sub, point), decrement=-step.slope)
+            return replace(self, phase=phase)
         return self._after_subsample(phase)
 
     def estimated_gap(self) -> float:
@@ -109,7 +108,7 @@ class Smooth:
     def _is_solved(self, phase: Subsampled) -> bool:
         """Whether a subsample is solved as well as it is worth: a smaller decrement would fit its sampling error."""
         sampling_error = phase.sub.rows.dimension / phase.sub.count * phase.primal
-        return phase.decrement <= self.settings.subsample_decrement * sampling_error
+        return phase.decrement <= self.settings.subsample_gap * sampling_error
 
     def _after_subsample(self, phase: Subsampled) -> Smooth:
         """The next subsample, or all rows."""
@@ -118,12 +117,12 @@ class Smooth:
             return self._evaluated(at.weights, at.intercept)
         sub = subsample(self.space.reduced, phase.strides[0])
         point = evaluate(sub, at.weights, at.intercept, 0.0)
-        return replace(self, phase=Subsampled(sub, point, estimated_primal(sub, point), np.inf, phase.strides[1:]))
+        return replace(self, phase=Subsampled(sub, point, primal(sub, point), np.inf, phase.strides[1:]))
 
     def _evaluated(self, weights: Vector, intercept: float) -> Smooth:
         """The state at given weights on all rows."""
         point = evaluate(self.whole, weights, intercept, 0.0)
-        return replace(self, phase=OnAllRows(point, estimated_primal(self.whole, point)))
+        return replace(self, phase=OnAllRows(point, primal(self.whole, point)))
 
     def _with_accurate_scores(self) -> Smooth:
         """The state with scores from the problem's own rows."""
@@ -135,60 +134,39 @@ class Smooth:
         return replace(self, phase=OnAllRows(point, self.phase.primal), refinement=known)
 
     def _step_on_all_rows(self, phase: OnAllRows) -> OnAllRows | Predicted:
-        """A Newton step with the third-order correction; a prediction where its gap is small enough."""
-        sub, point, primal = self.whole, phase.point, phase.primal
-        system = DenseSystem(sub, point)
-        step = system.newton_step(point)
-        if self._is_prediction_worthwhile(step, primal, 2):
-            accepted = self._accepted(predict(sub, point, step.direction(sub.rows), None), primal)
-            if accepted is not None:
-                return accepted
-        direction, change = corrected(sub, point, system, step, self.settings)
-        if change is not None and self._is_prediction_worthwhile(direction, primal, 3):
-            accepted = self._accepted(predict(sub, point, direction, change), primal)
-            if accepted is not None:
-                return accepted
+        """A Newton step; a prediction where its gap is at most half of tol, which leaves the other half to rounding."""
+        sub, point = self.whole, phase.point
+        step = DenseSystem(sub, point).newton_step(point)
+        direction = step.direction(sub.rows)
+        if self._is_prediction_worthwhile(-step.slope, phase.primal):
+            prediction = predict(sub, point, direction)
+            if prediction.gap <= 0.5 * self.tol * phase.primal:
+                return Predicted(prediction, phase.primal)
         found = line_search(sub, point, direction)
-        return OnAllRows(found, estimated_primal(sub, found))
+        return OnAllRows(found, primal(sub, found))
 
-    def _is_prediction_worthwhile(self, step: Step | Direction, primal: float, order: int) -> bool:
-        """Whether the gap that predicted duals are expected to leave, (decrement/P)^order of P, is about tol."""
-        largest = (self.settings.prediction_reach * self.tol) ** (1.0 / order) * primal
-        return self.may_predict and -step.slope <= largest
-
-    def _accepted(self, prediction: Prediction, primal: float) -> Predicted | None:
-        """The prediction where its gap is small enough, else None."""
-        return (
-            Predicted(prediction, primal)
-            if prediction.gap <= self.settings.prediction_part * self.tol * primal
-            else None
-        )
+    def _is_prediction_worthwhile(self, decrement: float, primal: float) -> bool:
+        """Whether the gap that predicted duals are expected to leave, (decrement/P)²·P, is below tol·P."""
+        return self.may_predict and decrement * decrement <= self.tol * primal * primal
 
 
 def start(problem: Problem, warm: Answer | None, tol: float, settings: Settings) -> Smooth:
     """The first state: at a given answer, unless zero weights are better, or at zero weights on a subsample."""
-    space = row_space(problem, needs_eigenvalues=False)
+    space = row_space(problem)
     reduced = space.reduced
     whole = all_rows(reduced)
     if warm is not None:
         point = evaluate(whole, space.to_row_space(warm.weights).copy(), warm.intercept, 0.0)
-        primal = reduced.primal(point.scores + point.intercept, point.weights)
-        if primal <= primal_at_cold_start(problem):
-            return Smooth(space, settings, tol, whole, OnAllRows(point, primal))
+        found = primal(whole, point)
+        if found <= primal_at_cold_start(problem):
+            return Smooth(space, settings, tol, whole, OnAllRows(point, found))
     strides = subsample_strides(reduced, settings)
     sub = subsample(reduced, strides[0]) if strides else whole
     zeros: Vector = np.zeros(reduced.rows.dimension)
     point = evaluate_from_scores(sub, zeros, first_intercept(problem), np.zeros(sub.count), 0.0)
-    primal = primal_at_cold_start(problem)
-    phase = Subsampled(sub, point, primal, np.inf, strides[1:]) if strides else OnAllRows(point, primal)
+    at_zero = primal_at_cold_start(problem)
+    phase = Subsampled(sub, point, at_zero, np.inf, strides[1:]) if strides else OnAllRows(point, at_zero)
     return Smooth(space, settings, tol, whole, phase)
-
-
-def _step(sub: Subproblem, point: Point, settings: Settings) -> tuple[Point, float]:
-    """The point after a Newton step with the third-order correction, and the decrement of the step."""
-    system = DenseSystem(sub, point)
-    direction, _ = corrected(sub, point, system, system.newton_step(point), settings)
-    return line_search(sub, point, direction), -direction.slope
 
 
 def _gradient_gap(sub: Subproblem, point: Point) -> float:

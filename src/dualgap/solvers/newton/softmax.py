@@ -193,7 +193,7 @@ def start(problem: MultinomialProblem, warm: Answer | None, tol: float) -> Softm
     settings = softmax_settings.SETTINGS
     reduced, basis = problem, None
     if problem.rows.count * problem.class_count <= settings.largest_factored_side:
-        found = reduced_rows(problem.rows, needs_eigenvalues=False)
+        found = reduced_rows(problem.rows)
         if found is not None:
             reduced, basis = problem.with_rows(found.rows), found.basis
     point = None

@@ -82,10 +82,10 @@ def subsample_strides(problem: Problem, settings: Settings) -> tuple[int, ...]:
     count, dimension = problem.rows.count, problem.rows.dimension
     if not problem.loss.has_kink and count < settings.smooth_rows_per_column * dimension:
         return ()
-    saving = count / max(settings.subsample_rows, settings.subsample_rows_per_column * dimension)
-    if saving < settings.subsample_saving:
+    saving = count / max(settings.few_rows, settings.subsample_rows_per_column * dimension)
+    if saving < 2.0:
         return ()
-    strides, stride = [], min(saving, settings.subsample_growth)
+    strides, stride = [], min(saving, float(settings.subsample_growth))
     while stride <= saving:
         strides.append(int(stride))
         stride *= settings.subsample_growth

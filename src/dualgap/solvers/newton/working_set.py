@@ -22,14 +22,10 @@ class Selection(NamedTuple):
 
 
 def select_working_set(problem: Problem, point: Point, settings: Settings) -> Selection | None:
-    """The curved rows and those nearest to a kink, at a point on all rows; None where they would be most of the rows."""
+    """The curved rows and those nearest to a kink, at a point on all rows; None where they would be half of the rows."""
     count, curved = problem.rows.count, point.second_derivatives > 0.0
-    size = max(
-        int(settings.working_set_part * count),
-        2 * int(np.count_nonzero(curved)),
-        settings.working_set_rows_per_column * problem.rows.dimension,
-    )
-    if count < settings.working_set_min_rows or 3 * size >= count:
+    size = max(int(settings.working_set_part * count), 2 * int(np.count_nonzero(curved)))
+    if count < settings.few_rows or 2 * size >= count:
         return None
     distances = _kink_distances(problem.loss, point.scores + point.intercept, problem.labels)
     distances[curved] = 0.0

@@ -13,7 +13,7 @@ from dualgap.solvers.newton.line_search import line_search
 from dualgap.solvers.newton.point import Point, evaluate
 from dualgap.solvers.newton.prediction import Prediction, predict
 from dualgap.solvers.newton.settings import Settings
-from dualgap.solvers.newton.subproblem import all_rows
+from dualgap.solvers.newton.subproblem import with_all_rows
 from dualgap.solvers.newton.systems import DenseSystem
 
 
@@ -26,7 +26,7 @@ def logistic(intercept: bool = False, strength: float = 1e-4, weights: np.ndarra
 
 def after_steps(problem: dg.Problem, count: int) -> Point:
     """The point after some Newton steps from zero."""
-    sub = all_rows(problem)
+    sub = with_all_rows(problem)
     point = evaluate(sub, np.zeros(problem.rows.dimension), 0.0, 0.0)
     for _ in range(count):
         point = line_search(sub, point, DenseSystem(sub, point).newton_step(point).direction(sub.rows))
@@ -35,7 +35,7 @@ def after_steps(problem: dg.Problem, count: int) -> Point:
 
 def prediction_at(problem: dg.Problem, point: Point) -> Prediction:
     """What a Newton step at the point predicts."""
-    sub = all_rows(problem)
+    sub = with_all_rows(problem)
     return predict(sub, point, DenseSystem(sub, point).newton_step(point).direction(sub.rows))
 
 
@@ -59,7 +59,7 @@ def test_predicted_duals_prove_about_the_predicted_gap(intercept: bool, weighted
 
 def test_prediction_clips_duals_that_leave_their_domain() -> None:
     problem = logistic(strength=1e-6)
-    sub, point = all_rows(problem), after_steps(problem, 1)
+    sub, point = with_all_rows(problem), after_steps(problem, 1)
     step = DenseSystem(sub, point).newton_step(point)
     found = predict(sub, point, step._replace(weights=5.0 * step.weights).direction(sub.rows))
     assert problem.loss.holds(found.duals, problem.labels)

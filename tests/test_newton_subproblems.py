@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import dualgap as dg
 from dualgap.solvers.newton.point import Point, evaluate
 from dualgap.solvers.newton.settings import Settings
-from dualgap.solvers.newton.subproblem import all_rows, subsample, subsample_strides
+from dualgap.solvers.newton.subproblem import subsample, subsample_strides, with_all_rows
 from dualgap.solvers.newton.working_set import select_working_set
 
 
@@ -55,7 +55,7 @@ def test_subsample_weights_sum_to_one() -> None:
 
 def point_near_kinks(problem: dg.Problem) -> Point:
     """A point of which a few rows are on a curved segment."""
-    return evaluate(all_rows(problem), np.random.default_rng(2).normal(size=6), 0.1, 1e-3)
+    return evaluate(with_all_rows(problem), np.random.default_rng(2).normal(size=6), 0.1, 1e-3)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
@@ -89,6 +89,6 @@ def test_working_set_holds_curved_rows_and_those_nearest_to_a_kink(loss: str) ->
 
 def test_working_set_of_most_rows_is_none() -> None:
     problem = problem_of("hinge")
-    point = evaluate(all_rows(problem), np.zeros(6), 0.9, 1.0)
+    point = evaluate(with_all_rows(problem), np.zeros(6), 0.9, 1.0)
     assert np.count_nonzero(point.second_derivatives) > problem.rows.count // 3
     assert select_working_set(problem, point, Settings()) is None

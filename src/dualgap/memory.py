@@ -10,7 +10,7 @@ import numpy as np
 
 CONTAINER = Path("/sys/fs/cgroup")
 
-# Nobody asks the system about amounts below this.
+# Amounts below this are taken without asking the system: one MiB.
 ALWAYS_FREE = 1 << 20
 
 # Just below the largest block that glibc would learn from.

@@ -1,6 +1,6 @@
 """Threads for one run: a function mapped over items of work, with results in the order of the items.
 
-Whoever maps chooses the items from the size of the data alone, so the numbers are the same for any number of threads.
+The caller chooses the items from the size of the data alone, so the numbers are the same for any number of threads.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Out = TypeVar("Out")
 
 
 class Task:
-    """Work that a helper may begin, and whoever gave it may take back while none has."""
+    """Work that a helper may begin; it can be taken back until then."""
 
     def __init__(self, work: Callable[[], None]) -> None:
         self.work: Callable[[], None] | None = work
@@ -66,7 +66,7 @@ class Helpers:
         self.tasks: SimpleQueue[Task] = SimpleQueue()
 
     def grow_to(self, count: int) -> None:
-        """Have at least so many threads."""
+        """Have at least `count` threads."""
         if self.count >= count:
             return
         with self.lock:
@@ -90,7 +90,7 @@ _check: ContextVar[Callable[[], None] | None] = ContextVar("dualgap_check", defa
 
 
 class RunOver(Exception):
-    """Raised by a check in the middle of long work: the run has no time left, or was interrupted."""
+    """Raised by a check in the middle of long work: the run is out of time or was interrupted."""
 
 
 @contextmanager
@@ -150,7 +150,7 @@ class SingleBlas:
                 try:
                     for library, _ in self.before:
                         _set_threads(library, 1)
-                except BaseException:  # Ctrl-C too: who never came in will not leave
+                except BaseException:  # Ctrl-C too: a run that did not enter will not leave
                     self._give_back()
                     raise
             self.runs += 1
@@ -190,7 +190,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def use_threads(n_jobs: int | None) -> Iterator[None]:
-    """Within, `parallel_map` spreads its items over so many threads, at most one a core, and BLAS uses one in each."""
+    """Within, `parallel_map` spreads its items over the threads of n_jobs, at most one a core, and BLAS uses one in each."""
     # The thread that asks works too. A run of one thread within one of several may use those.
     helper_count = thread_count(n_jobs) - 1
     token = _helper_count.set(helper_count or _helper_count.get())
@@ -226,7 +226,7 @@ def parallel_map(function: Callable[[Item], Out], items: Sequence[Item]) -> Iter
                     checkpoint()
                     results[number] = function(items[number])
         except BaseException:
-            for _ in waiting:  # the others need not do what nobody will use
+            for _ in waiting:  # no result of the remaining items will be used
                 pass
             raise
         finally:

@@ -23,7 +23,7 @@ from dualgap.solvers.newton.point import (
 )
 from dualgap.solvers.newton.row_space import RefinementPoint, RowSpace, row_space
 from dualgap.solvers.newton.settings import Settings
-from dualgap.solvers.newton.subproblem import Subproblem, all_rows, subsample, subsample_strides
+from dualgap.solvers.newton.subproblem import Subproblem, subsample, subsample_strides, with_all_rows
 from dualgap.solvers.newton.working_set import select_working_set
 
 
@@ -183,13 +183,13 @@ class Continuation:
             sub = subsample(reduced, phase.strides[0])
             path = _path(sub, evaluate(sub, at.weights, at.intercept, at.gamma))
             return replace(self, phase=Subsampled(path, phase.strides[1:]))
-        whole = all_rows(reduced)
+        all_rows = with_all_rows(reduced)
         if isinstance(phase, OnWorkingSet):
             scores = reduced.rows.scores(at.weights)
-            point = step_towards(whole, phase.base.point, phase.path.sub, at, scores)
+            point = step_towards(all_rows, phase.base.point, phase.path.sub, at, scores)
         else:
-            point = evaluate(whole, at.weights, at.intercept, at.gamma)
-        path = _path(whole, point)
+            point = evaluate(all_rows, at.weights, at.intercept, at.gamma)
+        path = _path(all_rows, point)
         state = replace(self, phase=OnAllRows(path))._with_path(path)
         is_done = path.gap <= state.tol * state.primal
         # Where a working set did not bring the gap down, the next steps are on all rows until γ decreases again.
@@ -203,11 +203,11 @@ def start(problem: Problem, warm: Answer | None, tol: float, settings: Settings)
     first_gamma = 2.0 * problem.baseline / problem.loss.lipschitz**2 or 1.0
     found = None if warm is None else _warm_point(space, warm, first_gamma, settings)
     if found is not None:
-        path = _path(all_rows(space.reduced), found)
+        path = _path(with_all_rows(space.reduced), found)
         return Continuation(space, settings, tol, OnAllRows(path), problem.baseline)._with_path(path)
     reduced = space.reduced
     strides = subsample_strides(reduced, settings)
-    sub = subsample(reduced, strides[0]) if strides else all_rows(reduced)
+    sub = subsample(reduced, strides[0]) if strides else with_all_rows(reduced)
     zeros: Vector = np.zeros(reduced.rows.dimension)
     point = evaluate_from_scores(sub, zeros, first_intercept(problem), np.zeros(sub.count), first_gamma)
     path = _path(sub, point)
@@ -226,7 +226,7 @@ def _warm_point(space: RowSpace, warm: Answer, first_gamma: float, settings: Set
         if not gamma <= first_gamma:
             return None
     weights = space.to_row_space(warm.weights).copy()
-    point = evaluate(all_rows(space.reduced), weights, warm.intercept, gamma)
+    point = evaluate(with_all_rows(space.reduced), weights, warm.intercept, gamma)
     primal = space.reduced.primal(point.scores + point.intercept, point.weights)
     return point if primal <= primal_at_cold_start(problem) else None
 

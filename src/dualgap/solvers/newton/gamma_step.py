@@ -50,32 +50,32 @@ def _clipped(sub: Subproblem, extended: Point) -> Point:
 def _step_on_segments(sub: Subproblem, extended: Point) -> Point | None:
     """The point after the step of the model in which rows stay on their segments; None where it leads uphill."""
     weights, shift = DenseSystem(sub, extended).solve(extended.gradient, extended.gradient_intercept)
-    along = score_direction(sub.rows, weights, shift)
+    score_change = score_direction(sub.rows, weights, shift)
     duals = sub.loss.clip(extended.duals, sub.labels)
     linear = float(sub.linear_term @ weights) + sub.linear_term_intercept * shift
-    slope = sub.strength * float(extended.weights @ weights) - linear - sub.dot(duals, along)
+    slope = sub.strength * float(extended.weights @ weights) - linear - sub.dot(duals, score_change)
     if not slope < 0.0:
         return None
-    return line_search(sub, extended, Direction(weights, shift, along, slope))
+    return line_search(sub, extended, Direction(weights, shift, score_change, slope))
 
 
-def step_towards(whole: Subproblem, start: Point, sub: Subproblem, end: Point, end_scores: Vector) -> Point:
+def step_towards(all_rows: Subproblem, start: Point, sub: Subproblem, end: Point, end_scores: Vector) -> Point:
     """The best point on all rows on the segment from `start`, on all rows, to `end`, found on a working set at its γ.
 
     `end_scores` are the scores of all rows at the end.
     """
     weights, shift = end.weights - start.weights, end.intercept - start.intercept
-    along = end_scores - start.scores
+    score_change = end_scores - start.scores
     if shift:
-        along += shift
-    duals, second = derivatives(whole.smoothed(end.gamma), whole.labels, start.scores, start.intercept)
-    slope = min(whole.strength * float(start.weights @ weights) - whole.dot(duals, along), 0.0)
+        score_change += shift
+    duals, second = derivatives(all_rows.smoothed(end.gamma), all_rows.labels, start.scores, start.intercept)
+    slope = min(all_rows.strength * float(start.weights @ weights) - all_rows.dot(duals, score_change), 0.0)
     begin = Point(
         start.weights, start.intercept, end.gamma, start.scores, duals, second, start.gradient, start.gradient_intercept
     )
-    direction = Direction(weights, shift, along, slope)
-    found = search(whole, begin, direction)
+    direction = Direction(weights, shift, score_change, slope)
+    found = search(all_rows, begin, direction)
     if found.step_size == 1.0:
         # The working set knows its duals without the cancellation in kink − z.
         found.duals[sub.row_numbers] = end.duals
-    return step(whole, begin, direction, found)
+    return step(all_rows, begin, direction, found)

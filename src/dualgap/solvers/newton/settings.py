@@ -21,10 +21,10 @@ class Settings:
     smooth_rows_per_column: int = 1000
     """A smooth loss starts on subsamples from this many rows per column on; with fewer, rare columns are fitted too well."""
     subsample_gap: float = 0.3
-    """A subsample of m rows is left at a gap, or Newton decrement, of this many times (d/m)·P, about its sampling error."""
+    """Leave a subsample of m rows at a gap, or Newton decrement, of this many times (d/m)·P, about its sampling error."""
 
     working_set_part: float = 0.125
-    """The smallest working set, as a part of the rows; a smaller set is left by rows too soon."""
+    """The smallest working set, as a part of the rows; with a smaller set the next selection is due too soon."""
     working_set_gap: float = 0.02
     """A working set is solved to this part of the gap on all rows; more accuracy is lost when the other rows are evaluated."""
 

@@ -13,7 +13,7 @@ from dualgap.solvers.newton.point import Point, evaluate, evaluate_from_scores, 
 from dualgap.solvers.newton.prediction import Prediction, predict
 from dualgap.solvers.newton.row_space import RefinementPoint, RowSpace, row_space
 from dualgap.solvers.newton.settings import Settings
-from dualgap.solvers.newton.subproblem import Subproblem, all_rows, subsample, subsample_strides
+from dualgap.solvers.newton.subproblem import Subproblem, subsample, subsample_strides, with_all_rows
 from dualgap.solvers.newton.systems import DenseSystem
 
 
@@ -52,7 +52,7 @@ class Smooth:
     space: RowSpace
     settings: Settings
     tol: float
-    whole: Subproblem
+    all_rows: Subproblem
     phase: Subsampled | OnAllRows | Predicted
     may_predict: bool = True
     """Whether predicted duals may stand for an evaluation: not once a certificate rejected an estimate."""
@@ -63,7 +63,7 @@ class Smooth:
     def next_rows(self) -> int:
         """How many rows the next step reads."""
         phase = self.phase
-        return phase.sub.count if isinstance(phase, Subsampled) and not self._is_solved(phase) else self.whole.count
+        return phase.sub.count if isinstance(phase, Subsampled) and not self._is_solved(phase) else self.all_rows.count
 
     def advance(self) -> Smooth:
         """The state after the next step: a Newton step, or an evaluation on the next rows."""
@@ -84,7 +84,7 @@ class Smooth:
         phase = self.phase
         if isinstance(phase, Subsampled):
             return np.inf
-        gap = phase.prediction.gap if isinstance(phase, Predicted) else _gradient_gap(self.whole, phase.point)
+        gap = phase.prediction.gap if isinstance(phase, Predicted) else _gradient_gap(self.all_rows, phase.point)
         return gap / phase.primal if phase.primal > 0.0 else 0.0
 
     def answer(self) -> Answer:
@@ -121,8 +121,8 @@ class Smooth:
 
     def _evaluated(self, weights: Vector, intercept: float) -> Smooth:
         """The state at given weights on all rows."""
-        point = evaluate(self.whole, weights, intercept, 0.0)
-        return replace(self, phase=OnAllRows(point, primal(self.whole, point)))
+        point = evaluate(self.all_rows, weights, intercept, 0.0)
+        return replace(self, phase=OnAllRows(point, primal(self.all_rows, point)))
 
     def _with_accurate_scores(self) -> Smooth:
         """The state with scores from the problem's own rows."""
@@ -130,12 +130,12 @@ class Smooth:
         at = self.phase.point
         known = RefinementPoint(at.weights, self.space.from_row_space(at.weights, self.refinement))
         scores = self.space.problem.rows.scores(known.weights)
-        point = evaluate_from_scores(self.whole, at.weights, at.intercept, scores, 0.0)
+        point = evaluate_from_scores(self.all_rows, at.weights, at.intercept, scores, 0.0)
         return replace(self, phase=OnAllRows(point, self.phase.primal), refinement=known)
 
     def _step_on_all_rows(self, phase: OnAllRows) -> OnAllRows | Predicted:
         """A Newton step; a prediction where its gap is at most half of tol, which leaves the other half to rounding."""
-        sub, point = self.whole, phase.point
+        sub, point = self.all_rows, phase.point
         step = DenseSystem(sub, point).newton_step(point)
         direction = step.direction(sub.rows)
         if self._is_prediction_worthwhile(-step.slope, phase.primal):
@@ -154,19 +154,19 @@ def start(problem: Problem, warm: Answer | None, tol: float, settings: Settings)
     """The first state: at a given answer, unless zero weights are better, or at zero weights on a subsample."""
     space = row_space(problem)
     reduced = space.reduced
-    whole = all_rows(reduced)
+    all_rows = with_all_rows(reduced)
     if warm is not None:
-        point = evaluate(whole, space.to_row_space(warm.weights).copy(), warm.intercept, 0.0)
-        found = primal(whole, point)
+        point = evaluate(all_rows, space.to_row_space(warm.weights).copy(), warm.intercept, 0.0)
+        found = primal(all_rows, point)
         if found <= primal_at_cold_start(problem):
-            return Smooth(space, settings, tol, whole, OnAllRows(point, found))
+            return Smooth(space, settings, tol, all_rows, OnAllRows(point, found))
     strides = subsample_strides(reduced, settings)
-    sub = subsample(reduced, strides[0]) if strides else whole
+    sub = subsample(reduced, strides[0]) if strides else all_rows
     zeros: Vector = np.zeros(reduced.rows.dimension)
     point = evaluate_from_scores(sub, zeros, first_intercept(problem), np.zeros(sub.count), 0.0)
     at_zero = primal_at_cold_start(problem)
     phase = Subsampled(sub, point, at_zero, np.inf, strides[1:]) if strides else OnAllRows(point, at_zero)
-    return Smooth(space, settings, tol, whole, phase)
+    return Smooth(space, settings, tol, all_rows, phase)
 
 
 def _gradient_gap(sub: Subproblem, point: Point) -> float:

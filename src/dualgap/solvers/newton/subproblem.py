@@ -56,7 +56,7 @@ class Subproblem:
         return float((weights * values) @ others) if weights.strides[0] else float(values @ others) * float(weights[0])
 
 
-def all_rows(problem: Problem) -> Subproblem:
+def with_all_rows(problem: Problem) -> Subproblem:
     """All rows of a problem."""
     return _subproblem(problem, problem.rows, None, normalized_weights(problem, None))
 

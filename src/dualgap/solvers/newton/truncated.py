@@ -15,7 +15,7 @@ from dualgap.solvers.newton.line_search import Direction, line_search
 from dualgap.solvers.newton.point import Point, evaluate, evaluate_from_scores, gradient_gap, primal
 from dualgap.solvers.newton.preconditioner import sample_preconditioner
 from dualgap.solvers.newton.settings import Settings
-from dualgap.solvers.newton.subproblem import Subproblem, all_rows
+from dualgap.solvers.newton.subproblem import Subproblem, with_all_rows
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Truncated:
 
     settings: Settings
     tol: float
-    whole: Subproblem
+    all_rows: Subproblem
     point: Point
     primal: float
     first_norm: float
@@ -32,11 +32,11 @@ class Truncated:
 
     @property
     def next_rows(self) -> int:
-        return self.whole.count
+        return self.all_rows.count
 
     def advance(self) -> Truncated:
         """The state after a truncated Newton step."""
-        sub, point = self.whole, self.point
+        sub, point = self.all_rows, self.point
         gradient: Vector = np.append(point.gradient, point.gradient_intercept) if sub.intercept else point.gradient
         if not gradient.any():
             return self
@@ -49,7 +49,7 @@ class Truncated:
     def estimated_gap(self) -> float:
         """The relative gap of the point's duals."""
         point = self.point
-        gap = gradient_gap(self.whole, point.gradient, point.gradient_intercept, point.intercept)
+        gap = gradient_gap(self.all_rows, point.gradient, point.gradient_intercept, point.intercept)
         return gap / self.primal if self.primal > 0.0 else 0.0
 
     def answer(self) -> Answer:
@@ -60,7 +60,7 @@ class Truncated:
 
     def _solve(self, gradient: Vector) -> Solution:
         """Newton's direction, solved as far as the gradient is worth."""
-        sub, settings = self.whole, self.settings
+        sub, settings = self.all_rows, self.settings
         hessian_weights = sub.normalized_weights * self.point.second_derivatives
         norm = float(np.linalg.norm(gradient))
         # A solve ends at half of ‖gradient‖, earlier the smaller the gradient has become, and where the relative gap is half of tol.
@@ -72,7 +72,7 @@ class Truncated:
 
     def _preconditioner(self, hessian_weights: Vector) -> Operator | None:
         """The inverse of a Hessian of sampled rows, where the data is large beside such a matrix."""
-        sub, rows, settings = self.whole, self.whole.rows, self.settings
+        sub, rows, settings = self.all_rows, self.all_rows.rows, self.settings
         if settings.preconditioner_sizes * rows.dimension**2 > rows.stored:
             return None
         count = settings.preconditioner_rows_per_column * rows.dimension
@@ -80,7 +80,7 @@ class Truncated:
 
     def _score_direction(self, found: Solution) -> Vector:
         """How the scores change along a solution; products leave out rows of weight zero."""
-        sub, step = self.whole, found.solution
+        sub, step = self.all_rows, found.solution
         if np.all(sub.normalized_weights * self.point.second_derivatives):
             return found.by_products
         return products.scores(sub.rows, step[:-1]) + step[-1] if sub.intercept else products.scores(sub.rows, step)
@@ -88,14 +88,14 @@ class Truncated:
 
 def start(problem: Problem, warm: Answer | None, tol: float, settings: Settings) -> Truncated:
     """The first state: at a given answer, unless zero weights are better."""
-    whole, rows = all_rows(problem), problem.rows
+    all_rows, rows = with_all_rows(problem), problem.rows
     point = None
     if warm is not None:
-        point = evaluate(whole, warm.weights.copy(), warm.intercept, 0.0)
-        if not primal(whole, point) <= primal_at_cold_start(problem):
+        point = evaluate(all_rows, warm.weights.copy(), warm.intercept, 0.0)
+        if not primal(all_rows, point) <= primal_at_cold_start(problem):
             point = None
     if point is None:
         zeros: Vector = np.zeros(rows.dimension)
-        point = evaluate_from_scores(whole, zeros, first_intercept(problem), np.zeros(rows.count), 0.0)
+        point = evaluate_from_scores(all_rows, zeros, first_intercept(problem), np.zeros(rows.count), 0.0)
     norm = float(np.hypot(np.linalg.norm(point.gradient), point.gradient_intercept)) or 1.0
-    return Truncated(settings, tol, whole, point, primal(whole, point), norm)
+    return Truncated(settings, tol, all_rows, point, primal(all_rows, point), norm)

@@ -14,6 +14,8 @@ class Settings:
 
     few_rows: int = 2000
     """The fewest rows of a subsample, and of a problem that has working sets: with fewer rows a step costs less than a selection."""
+    subsample_saving: float = 4.0
+    """A run starts on a subsample of at least this many times fewer rows; from half of the rows it would leave the path of γ for nothing."""
     subsample_rows_per_column: int = 24
     """The fewest rows of a subsample for each column: with fewer rows the subsample is separable and its point far off."""
     subsample_growth: int = 16

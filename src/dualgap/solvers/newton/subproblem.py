@@ -83,7 +83,7 @@ def subsample_strides(problem: Problem, settings: Settings) -> tuple[int, ...]:
     if not problem.loss.has_kink and count < settings.smooth_rows_per_column * dimension:
         return ()
     saving = count / max(settings.few_rows, settings.subsample_rows_per_column * dimension)
-    if saving < 2.0:
+    if saving < settings.subsample_saving:
         return ()
     strides, stride = [], min(saving, float(settings.subsample_growth))
     while stride <= saving:

@@ -48,9 +48,7 @@ def full_hessian(problem: MultinomialProblem, p: Matrix) -> Matrix:
         out[k * height :] += x.T @ products
         out[: k * height] -= products.T @ products
 
-    sums = sum_slices(
-        add, partition(problem.rows.count, k * height), ((k + 1) * height, k * height), MAX_TERMS
-    )
+    sums = sum_slices(add, partition(problem.rows.count, k * height), ((k + 1) * height, k * height), MAX_TERMS)
     out, diagonal = sums[: k * height], sums[k * height :]
     by_class = out.reshape(k, height, k, height)
     for a in range(k):

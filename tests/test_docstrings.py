@@ -15,7 +15,6 @@ WITHOUT = {"FEATURES", "LOSSES", "SOLVERS", "Loss", "Solver", "Status", "Record"
 LACKING = {
     "ASDCA",
     "Absolute",
-    "Auto",
     "BoxAscent",
     "EpsilonInsensitive",
     "Hinge",

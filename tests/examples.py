@@ -47,12 +47,19 @@ def small_problem(
     built = build(loss, dg.LOSSES, "loss") if isinstance(loss, str) else loss
     return dg.Problem(
         sparse.csr_matrix(X) if form == "csr" else X,
-        np.where(signal > 0.0, 1, -1) if built.task == "classification" else signal,
+        targets_for(built, signal),
         loss=built,
         strength=strength,
         sample_weight=sample_weight if weights else None,
         intercept=intercept,
     )
+
+
+def targets_for(loss: dg.Loss, signal: np.ndarray) -> np.ndarray:
+    """Labels −1/+1, counts or real targets that follow a signal, as the loss wants them."""
+    if loss.task == "classification":
+        return np.where(signal > 0.0, 1, -1)
+    return signal if loss.smallest_label < 0.0 else np.floor(2.0 * np.exp(0.5 * signal))
 
 
 def loss_variants() -> list[Any]:

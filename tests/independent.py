@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cvxpy as cp
 import numpy as np
+from scipy.special import xlogy
 
 from dualgap import Problem
 
@@ -26,6 +27,7 @@ def losses_of(name: str, options: dict[str, float], scores, labels):
         "squared_epsilon_insensitive": lambda: cp.square(excess),
         "quantile": lambda: tau * cp.pos(-residual) + (1 - tau) * cp.pos(residual),
         "huber": lambda: cp.huber(residual, delta) / 2,
+        "poisson": lambda: cp.exp(scores) - cp.multiply(labels, scores) - labels + xlogy(labels, labels),
     }[name]()
 
 

@@ -163,7 +163,7 @@ class Sleepers:
             curvature = s[i] * (X[i] @ X[i] / strength + self.one_over_mu) / self.data.total
             # A conjugate that is curved all over has no closed step: near the best one is enough.
             row = (score, y[i], self.alpha[i], curvature)
-            near = rough_logistic_dual(*row) if self.loss.bend is None else None
+            near = rough_logistic_dual(*row) if self.loss.domain(1.0) == (0.0, 1.0) and self.loss.bend is None else None
             self.alpha[i] = best_dual(self.loss, *row) if near is None else near
         self.center += (self.intercept - self.center) * len(order) / y.size
         if self.one_over_mu == 0.0 and self.number >= 3 and len(order) * self.row_length >= 2.0 * X.shape[1]:
@@ -174,11 +174,11 @@ class Sleepers:
         return terms
 
     def piece(self, i: int) -> tuple[float, float]:
-        """Where the conjugate is smooth around α_i; a logistic dual comes at most eight times closer to an end."""
+        """Where the conjugate is smooth around α_i; a curved one is followed at most eight times closer to an end."""
         low, high = self.loss.domain(self.data.labels[i])
         alpha = self.alpha[i]
-        if self.loss.bend is None:
-            return alpha - 0.875 * (alpha - low), alpha + 0.875 * (high - alpha)
+        if self.loss.near is not None:
+            return self.loss.near(alpha, self.data.labels[i])
         if low < 0.0 < high and self.loss.dual_slope(0.0, 0.0, 1) != self.loss.dual_slope(0.0, 0.0, -1):
             low, high = (0.0, high) if alpha > 0.0 else (low, 0.0)
         return low, high
@@ -194,8 +194,8 @@ class Sleepers:
         for i in free:
             slope = self.loss.dual_slope(self.alpha[i], y[i], 1)
             gradient[i] = s[i] * (slope - X[i] @ self.data.weights_of(self.alpha))
-            a = y[i] * self.alpha[i]
-            bends[i] = s[i] * (1.0 / (a * (1.0 - a)) if self.loss.bend is None else self.loss.bend)
+            own = self.loss.bend if self.loss.dual_bend is None else self.loss.dual_bend(self.alpha[i], y[i])
+            bends[i] = s[i] * own
         K = (s[:, None] * X) @ (s[:, None] * X).T / (strength * self.data.total) + np.diag(bends)
         pp, pq, qq, gp, gq = p @ K @ p, p @ K @ q, q @ K @ q, gradient @ p, gradient @ q
         w = self.data.weights_of(self.alpha)

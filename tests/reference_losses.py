@@ -1,4 +1,4 @@
-"""The ten losses in the table's own words, number by number, and the best dual of one row by bisection.
+"""The losses in the table's own words, number by number, and the best dual of one row by bisection.
 
 Shared with nothing in the package: φ is written by cases, the dual step is found on the falling slope of its objective.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
-from math import exp, inf, log, log1p
+from math import exp, factorial, inf, log, log1p
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,8 @@ class Table(NamedTuple):
     """One row of the table of losses, for numbers: φ(z) and φ′(z), then −φ*(−α), its slope and the domain of α.
 
     `dual_slope(α, y, side)` is the one-sided derivative of −φ*(−α), to the right for side = +1; `bend` is minus its
-    second derivative where that is constant, else None.
+    second derivative where that is constant, else None, and then `dual_bend(α, y)` is it and `near(α, y)` the interval that
+    an extrapolation stays in.
     """
 
     value: Callable[[float, float], float]
@@ -26,6 +27,8 @@ class Table(NamedTuple):
     dual_slope: Callable[[float, float, int], float]
     domain: Callable[[float], tuple[float, float]]
     bend: float | None
+    dual_bend: Callable[[float, float], float] | None = None
+    near: Callable[[float, float], tuple[float, float]] | None = None
 
 
 def unit_towards(label: float) -> tuple[float, float]:
@@ -107,7 +110,15 @@ def logistic() -> Table:
             return y * (inf if a <= 0.0 else -inf)
         return y * (log1p(-a) - log(a))
 
-    return Table(value, slope, dual_value, dual_slope, unit_towards, None)
+    def dual_bend(alpha: float, y: float) -> float:
+        return 1.0 / (y * alpha * (1.0 - y * alpha))
+
+    def near(alpha: float, y: float) -> tuple[float, float]:
+        # An eighth of the way to either end remains.
+        low, high = unit_towards(y)
+        return alpha - 0.875 * (alpha - low), alpha + 0.875 * (high - alpha)
+
+    return Table(value, slope, dual_value, dual_slope, unit_towards, None, dual_bend, near)
 
 
 def squared() -> Table:
@@ -185,11 +196,41 @@ def huber(delta: float) -> Table:
     )
 
 
+def poisson() -> Table:
+    def plogp(p: float) -> float:
+        return p * log(p) if p > 0.0 else 0.0
+
+    def value(z: float, y: float) -> float:
+        # e^z − yz − y + y·ln y = y(e^t − 1 − t); the series ends where float64 does.
+        t = z - log(y) if y > 0.0 else inf
+        if abs(t) < 0.5:
+            return y * sum(t**k / factorial(k) for k in range(2, 20))
+        return float(np.exp(np.float64(z))) - y * z - y + plogp(y)
+
+    def dual_value(alpha: float, y: float) -> float:
+        mean = y - alpha
+        t = -log1p(-alpha / y) if y > 0.0 and abs(alpha) < 0.4 * y else inf
+        if abs(t) < 0.5:
+            return alpha * log(y) - mean * sum(t**k / factorial(k) for k in range(2, 20))
+        return mean - plogp(mean) - y + plogp(y)
+
+    return Table(
+        value,
+        slope=lambda z, y: float(np.exp(np.float64(z))) - y,
+        dual_value=dual_value,
+        dual_slope=lambda alpha, y, side: log(y - alpha) if alpha < y else -inf,
+        domain=lambda y: (-inf, y),
+        bend=None,
+        dual_bend=lambda alpha, y: 1.0 / (y - alpha),
+        near=lambda alpha, y: (y - 8.0 * (y - alpha), y - (y - alpha) / 8.0),
+    )
+
+
 LOSSES: dict[str, Callable[..., Table]] = {
     row.__name__: row
     for row in (
         hinge, smoothed_hinge, squared_hinge, logistic, squared, absolute,
-        epsilon_insensitive, squared_epsilon_insensitive, quantile, huber,
+        epsilon_insensitive, squared_epsilon_insensitive, quantile, huber, poisson,
     )
 }  # fmt: skip
 

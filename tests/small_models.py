@@ -24,10 +24,16 @@ def loss_of(text: str) -> Any:
     return build(text, dg.LOSSES, "loss")
 
 
+def targets_of(loss: Any) -> Any:
+    """Labels −1/+1, real targets or targets ≥ 0, as the loss wants them."""
+    if loss.task == "classification":
+        return SIGNS
+    return TARGETS if loss.smallest_label < 0.0 else np.abs(TARGETS)
+
+
 def model_for(text: str, **options: Any) -> dg.Model:
     loss = loss_of(text)
-    y = SIGNS if loss.task == "classification" else TARGETS
-    return fit(ROWS, y, loss, 0.01, **options)
+    return fit(ROWS, targets_of(loss), loss, 0.01, **options)
 
 
 KINDS: dict[str, Callable[[], dg.Model]] = {

@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dualgap as dg
 
-ESTIMATORS = (dg.LinearSVC, dg.LogisticRegression, dg.LinearSVR, dg.Ridge, dg.QuantileRegressor)
+ESTIMATORS = (dg.LinearSVC, dg.LogisticRegression, dg.LinearSVR, dg.Ridge, dg.QuantileRegressor, dg.PoissonRegressor)
 EXACT: tuple[dict[str, Any], ...] = ({}, {"solver": "newton"})
 STOCHASTIC: tuple[dict[str, Any], ...] = ({"solver": "pegasos", "max_iter": 100}, {"solver": "sgd", "max_iter": 100})
 
@@ -52,7 +52,13 @@ strict = {"xfail_strict": True} if "xfail_strict" in signature(parametrize_with_
 @pytest.mark.slow
 @not_certified
 @parametrize_with_checks(
-    [estimator(**options) for options in STOCHASTIC for estimator in ESTIMATORS],
+    # No step size is safe for the Poisson loss: pegasos and sgd refuse it.
+    [
+        estimator(**options)
+        for options in STOCHASTIC
+        for estimator in ESTIMATORS
+        if estimator is not dg.PoissonRegressor
+    ],
     expected_failed_checks=expected_failures,
     **strict,
 )

@@ -22,6 +22,7 @@ PAIRS = [
     (svm.LinearSVR, dg.LinearSVR),
     (linear_model.Ridge, dg.Ridge),
     (linear_model.QuantileRegressor, dg.QuantileRegressor),
+    (linear_model.PoissonRegressor, dg.PoissonRegressor),
 ]
 
 

@@ -26,12 +26,16 @@ WIDTH = 1e-4
 
 
 def labels_for(loss: dg.Loss) -> tuple[float, ...]:
-    return (-1.0, 1.0) if loss.task == "classification" else (-2.5, 0.0, 0.3)
+    if loss.task == "classification":
+        return (-1.0, 1.0)
+    return (-2.5, 0.0, 0.3) if loss.smallest_label < 0.0 else (0.0, 0.3, 2.5)
 
 
 def spread(loss: dg.Loss, scores: np.ndarray = SCORES) -> tuple[np.ndarray, np.ndarray]:
-    """Every score with every label."""
+    """Every score for which float64 has the loss, with every label."""
     labels = np.array(labels_for(loss))
+    with np.errstate(over="ignore"):
+        scores = scores[[np.isfinite(table_of(loss).value(z, float(labels[0]))) for z in scores]]
     return np.tile(scores, labels.size), np.repeat(labels, scores.size)
 
 
@@ -142,7 +146,7 @@ def test_candidates_bracket_the_differences_of_the_value(loss: dg.Loss) -> None:
 def test_curvature_is_the_difference_of_the_candidates(loss: dg.Loss) -> None:
     scores, labels = spread(loss, np.linspace(-6.0, 6.0, 481) + 0.00317)
     before, here, after = (loss.second_derivative(scores + step, labels) for step in (-WIDTH, 0.0, WIDTH))
-    smooth = np.abs(before - after) <= 1e-3
+    smooth = np.abs(before - after) <= 1e-3 * np.maximum(here, 1.0)
     for kink in loss.kinks(labels):
         smooth &= np.abs(scores - kink) > 2.0 * WIDTH
     assert smooth.mean() > 0.9
@@ -165,7 +169,8 @@ def test_the_third_derivative_is_the_difference_of_the_curvatures(loss: dg.Loss)
 
 @every_loss
 def test_kinks_are_where_the_slope_jumps_and_nowhere_else(loss: dg.Loss) -> None:
-    assert loss.has_kink == bool(loss.kinks(np.ones(1))) == (loss.smoothness == np.inf)
+    assert loss.has_kink == bool(loss.kinks(np.ones(1)))
+    assert loss.smoothness == np.inf or not loss.has_kink
     for label in labels_for(loss):
         places = np.array([kink[0] for kink in loss.kinks(np.array([label]))])
         scores = np.concatenate([SCORES[np.abs(SCORES) < 10.0], places])
@@ -173,7 +178,8 @@ def test_kinks_are_where_the_slope_jumps_and_nowhere_else(loss: dg.Loss) -> None
         left, right = (loss.dual_candidate(scores + step, np.full(scores.size, label)) for step in (-1e-9, 1e-9))
         jump = left - right
         assert (jump[nearest == 0.0] > 0.1).all()
-        assert (jump[nearest > 1e-6] <= 1e-7).all()
+        steepest = np.maximum(loss.second_derivative(scores, np.full(scores.size, label)), 1.0)
+        assert (jump[nearest > 1e-6] <= 1e-7 * steepest[nearest > 1e-6]).all()
 
 
 @every_loss
@@ -209,7 +215,7 @@ def test_smoothness_and_lipschitz_bound_the_slopes_and_are_reached(loss: dg.Loss
     assert slopes.max() <= loss.lipschitz * (1.0 + 1e-15)
     if np.isfinite(loss.lipschitz):
         assert slopes.max() == pytest.approx(loss.lipschitz)
-    if loss.has_kink:
+    if not np.isfinite(loss.smoothness):
         return
     for label in labels_for(loss):
         ordered = np.sort(SCORES)
@@ -350,6 +356,7 @@ def test_the_entropy_sees_no_number_that_a_program_may_round_to_zero() -> None:
 @every_loss
 def test_a_domain_holds_what_clipping_leaves_alone(loss: dg.Loss) -> None:
     labels = np.array([1.0, -1.0, 1.0, -1.0]) if loss.task == "classification" else np.array([0.3, -2.0, 1.5, 0.0])
+    labels = np.maximum(labels, loss.smallest_label)
     inside = loss.dual_candidate(np.array([0.2, -0.4, 3.0, 0.7]), labels)
     assert loss.holds(inside, labels)
     for k in range(4):

@@ -18,7 +18,7 @@ from dualgap.models.digests import digest
 from dualgap.models.fitting import fit
 from dualgap.models.verifying import verify
 from dualgap.spec import full_text
-from small_models import KINDS, ROWS, SIGNS, TARGETS, WORDS, loss_of, model_for, saved
+from small_models import KINDS, ROWS, SIGNS, WORDS, loss_of, model_for, saved, targets_of
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -111,7 +111,7 @@ def test_other_content_has_another_digest() -> None:
 
 
 def y_of(model: dg.Model) -> Any:
-    return TARGETS if model.classes is None else SIGNS
+    return targets_of(loss_of(model.loss)) if model.classes is None else SIGNS
 
 
 @pytest.mark.parametrize("duals", [False, True])

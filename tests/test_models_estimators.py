@@ -40,6 +40,7 @@ ESTIMATORS: dict[str, tuple[Any, Any]] = {
     "Ridge": (dg.Ridge(), TARGETS),
     "Ridge without intercept": (dg.Ridge(2.0, fit_intercept=False), TARGETS),
     "QuantileRegressor": (dg.QuantileRegressor(quantile=0.8, alpha=0.01), TARGETS),
+    "PoissonRegressor": (dg.PoissonRegressor(alpha=0.01), np.abs(TARGETS)),
 }
 
 

@@ -12,7 +12,7 @@ from driving import close, random_of
 from dualgap.kernels.families import kernel_loss
 from dualgap.solvers.base import INTERCEPT_FRACTION, first_intercept
 from dualgap.solvers.shrinking import StepCount
-from examples import FORMS, small_problem
+from examples import FORMS, small_problem, targets_for
 from reference_losses import table_of
 
 pytestmark = pytest.mark.kernels
@@ -32,7 +32,7 @@ def no_ties(loss: str, form: str = "dense", weights: bool = False, intercept: bo
     sample_weight[8] = 0.0
     return dg.Problem(
         sparse.csr_matrix(X) if form == "csr" else X,
-        np.sign(signal) if dg.LOSSES[loss].task == "classification" else signal,
+        targets_for(dg.LOSSES[loss](), signal if dg.LOSSES[loss].smallest_label < 0.0 else 0.3 * signal),
         loss,
         2e-2,
         sample_weight=sample_weight if weights else None,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dualgap.certificate import Certificate, certify
     from dualgap.estimators.cv import LinearSVCCV, LogisticRegressionCV
     from dualgap.estimators.logistic import LogisticRegression
+    from dualgap.estimators.poisson import PoissonRegressor
     from dualgap.estimators.quantile import QuantileRegressor
     from dualgap.estimators.ridge import Ridge
     from dualgap.estimators.svm import LinearSVC, LinearSVR
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         Huber,
         Logistic,
         Loss,
+        Poisson,
         Quantile,
         SmoothedHinge,
         Squared,
@@ -68,6 +70,7 @@ _HOMES = {
     "dualgap.trace": ("Record", "Trace"),
     "dualgap.estimators.cv": ("LinearSVCCV", "LogisticRegressionCV"),
     "dualgap.estimators.logistic": ("LogisticRegression",),
+    "dualgap.estimators.poisson": ("PoissonRegressor",),
     "dualgap.estimators.quantile": ("QuantileRegressor",),
     "dualgap.estimators.ridge": ("Ridge",),
     "dualgap.estimators.svm": ("LinearSVC", "LinearSVR"),
@@ -81,6 +84,7 @@ _HOMES = {
         "Huber",
         "Logistic",
         "Loss",
+        "Poisson",
         "Quantile",
         "SmoothedHinge",
         "Squared",

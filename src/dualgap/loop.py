@@ -238,6 +238,10 @@ class Loop:
         answer = self.answer()
         is_finite = bool(np.isfinite(answer.weights).all() and np.isfinite(answer.intercept).all())
         judged = self.judge(answer) if is_finite else None
+        if judged is not None and self.solver.is_ascent and not np.isfinite(judged.certificate.primal):
+            # D never falls, so this is no divergence: e^z of a large score left float64's range, and later iterates return.
+            zero = self.examiner.zero_answer()._replace(duals=answer.duals)
+            judged = self.examiner.judge(zero, np.inf, self.limits.tol)
         if judged is None or judged.certificate.is_broken:
             return self.end_broken(judged)
         tol = self.limits.tol

@@ -1,7 +1,7 @@
-"""P, D and the feasibility of duals in exact arithmetic, for the ten losses; shared with nothing in the package.
+"""P, D and the feasibility of duals in exact arithmetic, for every loss; shared with nothing in the package.
 
 Nine losses are one family, φ(z) = max over low ≤ α ≤ high of α(y − z) − ε|α| − γα²/2, with bounds that may depend on the
-label; all its numbers are rational. The logistic loss has DIGITS digits.
+label; all its numbers are rational. The logistic and the Poisson loss have DIGITS digits.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ SHAPES: dict[str, Callable[[Any], Shape]] = {
     "quantile": lambda loss: of_residual(0.0, 0.0, float(loss.tau) - 1.0, float(loss.tau)),
     "huber": lambda loss: of_residual(1.0, 0.0, -loss.delta, loss.delta),
 }
-EXACT_LOSSES = frozenset(SHAPES) | {"logistic"}
+EXACT_LOSSES = frozenset(SHAPES) | {"logistic", "poisson"}
 
 
 class Bounds(NamedTuple):
@@ -133,6 +133,10 @@ def truth_of(facts: Facts, weights: Any, intercept: float, duals: Any) -> Truth:
         loss, entropy, outside = _logistic(margins, labels * alpha, facts.labels, sample_weight, shrink)
         primal, dual = loss / total + penalty, entropy / total - quadratic
         return Truth(primal, dual, outside, SLACK * (primal + entropy / total + quadratic))
+    if facts.loss.name == "poisson":
+        loss, conjugate, outside, size = _poisson(scores, alpha, labels, sample_weight, shrink)
+        slack = SLACK * (size / total + penalty + quadratic)
+        return Truth(loss / total + penalty, conjugate / total - quadratic, outside, slack)
     shape = SHAPES[facts.loss.name](facts.loss)
     bounds = Bounds.of(shape, facts.labels)
     loss = _losses(shape, bounds, labels - scores, sample_weight)
@@ -223,6 +227,28 @@ def _logistic(
         value *= shrink.positive if label > 0 else shrink.negative
         entropy = WIDE.fma(weight, binary_entropy(as_decimal(min(value, 1 - value))), entropy)
     return as_fraction(loss), as_fraction(entropy), outside
+
+
+def _poisson(
+    scores: Dyadic, duals: Dyadic, labels: Dyadic, sample_weight: Dyadic, shrink: Shrink
+) -> tuple[Fraction, Fraction, int, Fraction]:
+    """Σ s_i φ_i, Σ −s_i φ_i*(−α_i) of the shrunk duals, how many α are above y, and the sum of the sizes of all terms.
+
+    φ = e^z − yz − (y − y·ln y) and −φ*(−α) = (m − m·ln m) − (y − y·ln y) with m = y − α.
+    """
+    outside = int(np.count_nonzero((duals - labels).is_positive()))
+    unit, label_unit = Fraction(2) ** duals.exponent, Fraction(2) ** labels.exponent
+    loss, conjugate, size = Fraction(0), Fraction(0), Fraction(0)
+    rows = zip(sample_weight.decimals(), scores.decimals(), duals.ints.tolist(), labels.ints.tolist(), strict=True)
+    for weight, z, mantissa, label in rows:
+        s, y, value = as_fraction(weight), label * label_unit, mantissa * unit
+        mean = max(y - value * (shrink.positive if value > 0 else shrink.negative), Fraction(0))
+        power, product = as_fraction(WIDE.exp(z)), y * as_fraction(z)
+        of_label, of_mean = (as_fraction(plogp(as_decimal(p))) for p in (y, mean))
+        loss += s * (power - product - y + of_label)
+        conjugate += s * (mean - of_mean - y + of_label)
+        size += s * (power + abs(product) + 2 * y + mean + 2 * abs(of_label) + abs(of_mean))
+    return loss, conjugate, outside, size
 
 
 def softplus(t: Decimal) -> Decimal:

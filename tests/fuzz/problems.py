@@ -110,10 +110,14 @@ def random_solver(random: Random) -> str:
 
 
 def make_y(random: Random, X: np.ndarray, loss: Any) -> np.ndarray:
-    """Labels −1/+1 or real targets, as the loss's task wants."""
+    """Labels −1/+1, real targets or targets ≥ 0, as the loss wants them."""
     if loss.task == "classification":
         return np.where(data.labels(random, X) > 0, 1.0, -1.0)
-    return data.targets(random, X)
+    targets = data.targets(random, X)
+    if loss.smallest_label < 0.0:
+        return targets
+    # Counts and other numbers ≥ 0, some of them large.
+    return np.abs(targets) if happens(random, 0.3) else np.floor(np.abs(targets))
 
 
 def both_classes(y: np.ndarray, weights: np.ndarray | None) -> np.ndarray | None:

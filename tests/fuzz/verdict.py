@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import log
 from typing import Any
 
 import numpy as np
@@ -129,13 +130,11 @@ def constants(facts: Facts) -> list[Any]:
         with np.errstate(all="ignore"):
             rates = np.log(np.bincount(facts.labels, facts.sample_weight, facts.class_count))
         return [np.zeros(facts.class_count)] + ([rates] if np.isfinite(rates).all() else [])
-    return [
-        0.0,
-        1.0,
-        -1.0,
-        *map(float, np.quantile(facts.labels, [0.0, 0.25, 0.5, 0.75, 1.0])),
-        float(facts.labels.mean()),
-    ]
+    near = [*map(float, np.quantile(facts.labels, [0.0, 0.25, 0.5, 0.75, 1.0])), float(facts.labels.mean())]
+    if facts.loss.name == "poisson":
+        # Scores are logarithms of targets.
+        near = [log(value) for value in near if value > 0.0]
+    return [0.0, 1.0, -1.0, *near]
 
 
 def _is_within(gap: Fraction, tol: Any, scale: Fraction, reference: Fraction) -> bool:

@@ -132,7 +132,10 @@ class OneScorePoint(Point[Problem]):
         return Model(
             problem.strength,
             self.facts.row_norm,
-            1.0 if is_labels else problem.label_size * (1.0 + gamma(self.facts.sum_operations)),
+            # Labels and the constants inside the loss are both multiplied by duals in the conjugates.
+            1.0
+            if is_labels
+            else max(problem.label_size * (1.0 + gamma(self.facts.sum_operations)), problem.loss.argument_scale),
             REFERENCE_PART * problem.baseline,
             problem.loss.has_product_form,
             problem.loss.argument_scale,
@@ -159,6 +162,10 @@ class OneScorePoint(Point[Problem]):
             own = reach if isinstance(reach, float) else reach[c]
             values, conjugates, gaps, rates = loss.terms(t, alpha, labels[c], own)
             s = None if problem.sample_weight is None else problem.sample_weight[c]
+            if s is not None and not np.isfinite(rates).all():
+                # A row without weight does not count, however far its score is out.
+                for vector in (values, gaps, rates):
+                    vector[s == 0.0] = 0.0
             cost = 0.0 if isinstance(own, float) else total(s, own * rates)
             linear = [
                 total(s, values),

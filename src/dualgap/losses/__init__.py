@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dualgap.losses.base import Loss
 from dualgap.losses.margin import Hinge, Logistic, SmoothedHinge, SquaredHinge
+from dualgap.losses.poisson import Poisson
 from dualgap.losses.residual import (
     Absolute,
     EpsilonInsensitive,
@@ -26,6 +27,7 @@ LOSSES: dict[str, type[Loss]] = {
         SquaredEpsilonInsensitive,
         Quantile,
         Huber,
+        Poisson,
     )
 }
 
@@ -37,6 +39,7 @@ __all__ = [
     "Huber",
     "Logistic",
     "Loss",
+    "Poisson",
     "Quantile",
     "SmoothedHinge",
     "Squared",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -38,6 +38,12 @@ class Loss(ABC):
     formula: ClassVar[str]
     family: ClassVar[str]
     """The file in `kernels/families/` with the scalar functions that kernels need of this loss."""
+
+    largest_score_step: ClassVar[float] = inf
+    """A line search first tries a step that raises no score by more; finite where e^z could overflow."""
+
+    smallest_label: ClassVar[float] = -inf
+    """The smallest target that the loss is defined for."""
 
     has_product_form: ClassVar[bool] = False
     """Whether `terms` computes h as a sum of products ≥ 0 of the argument, and not as a difference of large numbers."""
@@ -116,16 +122,33 @@ class Loss(ABC):
     @property
     @abstractmethod
     def smoothness(self) -> float:
-        """The largest φ″; infinite for a loss with a kink."""
+        """The largest φ″; infinite for a loss with a kink, and for one whose φ″ is unbounded."""
 
     @property
     @abstractmethod
     def lipschitz(self) -> float:
-        """The largest |φ′|; infinite for a loss that grows like a square."""
+        """The largest |φ′|, which bounds |α| too; infinite where duals are unbounded, as for a loss that grows like a square."""
 
     @property
+    @abstractmethod
     def has_kink(self) -> bool:
-        return not isfinite(self.smoothness)
+        """Whether φ′ jumps at some score; a loss without kinks need not have a finite `smoothness`."""
+
+    def check_labels(self, labels: Vector, sample_weight: Vector | None, intercept: bool) -> None:
+        """Refuse targets that the loss is not defined for, or for which no best intercept exists."""
+        smallest = float(labels.min(initial=inf))
+        if smallest < self.smallest_label:
+            raise ValueError(
+                f"{self.name} needs targets y ≥ {self.smallest_label:g}, got {smallest:g}; choose another regression loss, such as squared"
+            )
+
+    def best_intercept(self, scores: Vector, labels: Vector, sample_weight: Vector | None) -> float | None:
+        """The b that minimizes Σ s_i φ(z_i + b), where the loss has a formula for it."""
+        return None
+
+    def predictions(self, scores: Vector) -> Vector:
+        """The target that each score predicts; here the score itself."""
+        return scores
 
     def kinks(self, labels: Vector) -> list[Vector]:
         """The scores at which φ′ jumps, one array per kink; empty for a smooth loss."""
@@ -253,6 +276,10 @@ class QuadraticFamily(Loss):
     def dual_gamma(self) -> float:
         """γ, the curvature of the conjugate; 0 for a loss with a kink."""
         return 0.0
+
+    @property
+    def has_kink(self) -> bool:
+        return self.dual_gamma == 0.0
 
     @property
     def smoothness(self) -> float:

@@ -146,6 +146,7 @@ class Logistic(Loss):
     name: ClassVar[str] = "logistic"
     task = "classification"
     family = "logistic"
+    has_kink = False
     formula: ClassVar[str] = "log(1 + e^−m)"
 
     @property

@@ -142,7 +142,7 @@ class Model:
     def decided(self, scores: Vector) -> NDArray[Any]:
         """The predictions that scores stand for."""
         if self.classes is None:
-            return scores
+            return build(self.loss, LOSSES, "loss").predictions(scores)
         chosen: NDArray[np.intp] = (scores > 0.0).astype(np.intp) if self.kind == BINARY else scores.argmax(axis=1)
         return self.classes[chosen]
 

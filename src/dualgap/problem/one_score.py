@@ -71,6 +71,7 @@ class Problem(BaseProblem):
             self.labels, self.classes = two_classes(y, self.rows.count, self.sample_weight)
         else:
             self.labels = real_targets(y, self.rows.count)
+            self.loss.check_labels(self.labels, self.sample_weight, self.intercept)
         self._check_dual_curvature()
         if not np.isfinite(self.primal_at_zero):
             raise ValueError(
@@ -133,6 +134,9 @@ class Problem(BaseProblem):
     def best_intercept(self, scores: Vector, start: float) -> float:
         """argmin over b of P(w, b), from the scores at b = 0 alone: ∂P/∂b is −(1/S) Σ s_i α_i with α = −φ′(z + b)."""
         loss, labels = self.loss, self.labels
+        known = loss.best_intercept(scores, labels, self.sample_weight)
+        if known is not None:
+            return known
 
         def slope(b: float) -> float:
             return -self.mean_of(lambda c: loss.dual_candidate(scores[c] + b, labels[c]))
@@ -154,6 +158,7 @@ class Problem(BaseProblem):
             raise ValueError(
                 f"another loss for the same labels needs task {self.loss.task}, got {loss.name}; make a new Problem"
             )
+        loss.check_labels(self.labels, self.sample_weight, self.intercept)
         other = self._copied(without=("primal_at_zero", "baseline", "constant"))
         other.loss = loss
         return other
@@ -161,8 +166,8 @@ class Problem(BaseProblem):
     def score(self, scores: Vector, labels: NDArray[Any] | None = None) -> float:
         """Accuracy for classification, R² for regression: of the problem's rows, or unweighted for other labels."""
         if labels is None:
-            return score(scores, self.labels, self.loss.task, self.sample_weight)
-        return score(scores, labels, self.loss.task)
+            return score(self.loss.predictions(scores), self.labels, self.loss.task, self.sample_weight)
+        return score(self.loss.predictions(scores), labels, self.loss.task)
 
     def labels_of(self, y: ArrayLike) -> Vector:
         """Labels −1/+1, or real targets, of other rows, such as test rows."""

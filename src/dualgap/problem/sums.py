@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import sqrt
+from math import isnan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,11 @@ def each(count: int, values: Callable[[slice], Vector]) -> Vector:
 
 def total(weights: Vector | None, values: Vector) -> float:
     """Σ s_i v_i."""
-    return float(values.sum() if weights is None else weights @ values)
+    if weights is None:
+        return float(values.sum())
+    found = float(weights @ values)
+    # A row without weight does not count, but zero times infinity is NaN.
+    return found if not isnan(found) else float(weights @ np.where(weights > 0.0, values, 0.0))
 
 
 def root_of_squares(weights: Vector | None, values: Vector) -> float:

@@ -67,6 +67,7 @@ class ASDCA(Solver):
     def check(self, problem: Problem) -> None:
         super().check(problem)
         self.refuse_intercept(problem)
+        self.refuse_unbounded(problem)
 
     def inner_loss(self, problem: Problem) -> Loss:
         """The smooth loss that is worked on."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
@@ -102,6 +103,14 @@ class Solver(ABC):
         if problem.intercept:
             raise ValueError(
                 f"{self.name} cannot fit a free intercept; use sdca, pegasos, sgd or subgradient, or intercept=False"
+            )
+
+    def refuse_unbounded(self, problem: Problem) -> None:
+        """Refuse a loss for which no step size is safe: neither its slope nor its second derivative is bounded."""
+        loss = problem.loss
+        if not (isfinite(loss.lipschitz) or isfinite(loss.smoothness)):
+            raise ValueError(
+                f"{self.name} cannot do {loss.name}, whose slope and second derivative are unbounded; use newton or sdca"
             )
 
     def prepare(self, problem: Any) -> None:
@@ -207,9 +216,15 @@ def warm_duals(problem: Problem, warm: Answer | None) -> Vector:
     """Feasible duals to start from: the given ones, or those the given weights suggest, or zero."""
     if warm is None:
         return np.zeros(problem.rows.count)
+    loss = problem.loss
     if warm.duals is None:
-        return problem.loss.dual_candidate(problem.scores(warm.weights, warm.intercept), problem.labels)
-    return problem.loss.clip(warm.duals, problem.labels)
+        duals = loss.dual_candidate(problem.scores(warm.weights, warm.intercept), problem.labels)
+    else:
+        duals = loss.clip(warm.duals, problem.labels)
+    if isfinite(loss.lipschitz) or isfinite(loss.smoothness):
+        return duals
+    # A score a little too large suggests a dual that is far too large: zero duals, where D = 0, are a better start.
+    return duals if problem.dual(duals, problem.weights_of(duals)) > 0.0 else np.zeros(problem.rows.count)
 
 
 def dual_iterate_sums(problem: Problem, average: Average, duals: Vector) -> tuple[Vector, Vector]:

@@ -107,6 +107,10 @@ class PrimalSolver(Solver):
         self.one_of("sampling", SAMPLINGS)
         self.whole("batch_size")
 
+    def check(self, problem: Problem) -> None:
+        super().check(problem)
+        self.refuse_unbounded(problem)
+
     @abstractmethod
     def step_for(self, facts: StepFacts) -> Step:
         """The step size."""

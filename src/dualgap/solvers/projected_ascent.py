@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from dualgap import kernels
+from dualgap.losses.base import QuadraticFamily
 from dualgap.problem import Problem
 from dualgap.solvers.averaging import Average
 from dualgap.solvers.base import Answer, Random, Solver, Vector, warm_duals
@@ -41,9 +42,11 @@ class ProjectedAscent(Solver):
     def check(self, problem: Problem) -> None:
         super().check(problem)
         self.refuse_intercept(problem)
-        if problem.loss.name == "logistic":
-            raise ValueError("projected_ascent cannot do logistic, whose dual gradient is unbounded; use sdca or asdca")
-        gamma = problem.loss.parameters()["gamma"]
+        if not isinstance(problem.loss, QuadraticFamily):
+            raise ValueError(
+                f"projected_ascent cannot do {problem.loss.name}, whose dual gradient is unbounded; use sdca or newton"
+            )
+        gamma = problem.loss.dual_gamma
         if self.step is not None and gamma * self.step > 1.0:
             raise ValueError(
                 f"projected_ascent needs step ≤ {1.0 / gamma:g} for {problem.loss.name}, got {self.step}; leave it out"

@@ -43,6 +43,10 @@ class Subgradient(Solver):
             self.one_of("schedule", tuple(SCHEDULES))
         self.positive("step")
 
+    def check(self, problem: Problem) -> None:
+        super().check(problem)
+        self.refuse_unbounded(problem)
+
     def prepare(self, problem: Problem) -> None:
         """Nothing is compiled: a full step is two products with the rows."""
 

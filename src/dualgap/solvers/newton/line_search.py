@@ -6,7 +6,7 @@ no product with them.
 
 from __future__ import annotations
 
-from math import isnan
+from math import isfinite, isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dualgap.data.rows import Rows
 from dualgap.linalg.line_search import bracket, is_lower, next_trial
-from dualgap.losses.base import QuadraticFamily
+from dualgap.losses.base import Loss, QuadraticFamily
 from dualgap.solvers.base import Vector
 from dualgap.solvers.newton.point import Combine, Point, derivatives, evaluate_from_duals
 from dualgap.solvers.newton.subproblem import Subproblem
@@ -90,7 +90,7 @@ def search(sub: Subproblem, point: Point, direction: Direction) -> Search:
     tolerance = SLOPE_REDUCTION * abs(slope)
     has_corners = isinstance(loss, QuadraticFamily)
     curved = np.flatnonzero(point.second_derivatives) if point.gamma else None
-    t, known = 1.0, bracket(slope)
+    t, known = _first_trial(loss, score_change), bracket(slope)
     for trial in range(MAX_TRIALS):
         duals, second = derivatives(loss, labels, point.scores, point.intercept, t, score_change)
         if curved is not None:
@@ -110,6 +110,12 @@ def search(sub: Subproblem, point: Point, direction: Direction) -> Search:
             break
         t = following
     return Search(t, duals, second)
+
+
+def _first_trial(loss: Loss, score_change: Vector) -> float:
+    """A full step, or a shorter one that raises no score by more than the loss allows."""
+    steepest = float(score_change.max(initial=0.0)) if isfinite(loss.largest_score_step) else 0.0
+    return min(1.0, loss.largest_score_step / steepest) if steepest > 0.0 else 1.0
 
 
 def _carry_curved(

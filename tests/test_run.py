@@ -316,3 +316,22 @@ def test_where_it_looks_depends_on_nothing_but_the_problem(problem: dg.Problem) 
     first, second = (dg.solve(problem, "sdca", tol=1e-6, record_every=np.inf) for _ in range(2))
     assert [record.epoch for record in first.trace] == [record.epoch for record in second.trace]
     np.testing.assert_array_equal(first.weights, second.weights)
+
+
+def test_updates_of_a_shrinking_run_are_the_rows_that_it_touched() -> None:
+    """A plan of passes may end early, where a pass meets the target; the rows left over are no updates."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5))
+    result = dg.solve(
+        dg.Problem(X, np.sign(X[:, 0] + 0.1 * rng.normal(size=200)), "hinge", 0.1), "sdca(shrinking=true)"
+    )
+    last = result.trace[-1]
+    assert last.updates == round(last.epoch * 200)
+
+
+def test_callback_sees_the_last_record_of_a_broken_run() -> None:
+    told: list[dg.Record] = []
+    problem = dg.Problem(np.full((4, 1), 1e100), [1.0, -1.0, 1.0, 1.0], "squared_hinge", 1e-3)
+    result = dg.solve(problem, "sgd(step=1e300)", max_epochs=50, callback=told.append)
+    assert result.status is dg.Status.BROKEN
+    assert told[-1] is result.trace[-1]

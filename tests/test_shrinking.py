@@ -167,7 +167,7 @@ def test_meeting_the_target_reactivates_all_rows_and_ends_the_plan() -> None:
     assert estimate is not None
     assert estimate <= 1e-3
     primal = problem.primal(problem.scores(state.weights), state.weights)
-    assert progress.primal_bound == pytest.approx(primal, rel=1e-2)
+    assert progress.least_primal == pytest.approx(primal, rel=1e-2)
 
 
 def test_only_a_rejection_lowers_the_target() -> None:

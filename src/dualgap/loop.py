@@ -1,7 +1,8 @@
-"""The one loop over epochs: it advances the solver, asks the judge, and ends the run.
+"""The one loop of a run: it advances the solver plan by plan, asks the judge, and ends the run.
 
-Each epoch's plan of rows is cut into slices. A slice ends where a record is due, where iterates begin to count for the output, and
-after about a tenth of a second, so that Ctrl-C and time limits are noticed. Cutting changes no bit of the result.
+A plan is the rows of one epoch in order, or what a solver does in one go: a Newton step, or passes that touch some number of rows.
+It is cut into slices. A slice ends where a record is due, where iterates begin to count for the output or one is drawn, at
+max_epochs, and after about a tenth of a second, so that Ctrl-C and time limits are noticed. Cutting changes no bit of the result.
 """
 
 from __future__ import annotations
@@ -37,12 +38,13 @@ class LoopSettings:
 
     # Seconds of a slice. Longer slices notice Ctrl-C and time limits later; shorter ones cost calls.
     slice_seconds: float = 0.1
-    # Until this many seconds of updates are measured, a slice reads this many stored values, which take some milliseconds.
+    # Seconds of updates from which on the pace is known well enough to choose the length of slices by it.
     measured_seconds: float = 0.01
+    # Stored values that a slice reads before that; they take some milliseconds.
     first_slice_values: int = 1 << 19
-    # After a certificate that did not confirm the solver's estimate, the estimate has to reach this part of what it was.
+    # After a certificate that did not confirm the solver's estimate, the next target is this many times the estimate.
     rejected_part: float = 0.5
-    # Where rounding alone spoiled the proof, the solver aims at tol minus rounding, but never below this part of tol.
+    # Where rounding alone spoiled the proof, the target also becomes at most tol minus rounding, or this part of tol if larger.
     smallest_target: float = 0.1
 
 
@@ -68,15 +70,15 @@ class Loop:
         self.asked, self.reason = (
             chosen.choose(problem, (), limits.tol) if isinstance(chosen, Auto) else (chosen, "as asked")
         )
-        """The solver by the name under which it was asked for or chosen, and why."""
+        """The solver as the caller or `auto` named it, and why."""
         if self.asked.output != "last" and not limits.has_given_epochs:
             raise ValueError(
                 f"output={self.asked.output} needs max_epochs, because it starts at a part of them; pass max_epochs"
             )
         self.solver = self.prepared(self.asked)
-        """The solver that makes the moves."""
+        """The same, or its variant for this kind of problem: the softmax model has its own."""
         self.abandoned: set[str] = set()
-        """Names of solvers that the policy replaced; they are not used again."""
+        """Names of solvers that `auto` replaced; they are not used again."""
         self.clock, self.trace = Clock(), Trace()
         self.schedule = Schedule(limits, problem.rows.count, self.trace)
         self.stall = StallDetector(limits.tol)
@@ -91,7 +93,7 @@ class Loop:
             self.state = None
 
     def prepared(self, asked: Solver) -> Solver:
-        """The solver that makes the moves of one that was asked for, with its kernels compiled; or a refusal."""
+        """The variant of a solver for this problem, with its kernels compiled; or a refusal."""
         asked.check(self.problem)
         solver = asked.specialized(self.problem)
         solver.prepare(self.problem)
@@ -107,9 +109,9 @@ class Loop:
         if self.interrupt.asked or self.clock.elapsed() >= self.limits.max_seconds:
             raise RunOver
 
-    def random(self, epoch: int, stream: int = 0) -> np.random.Generator:
-        """The random numbers of an epoch: stream 0 draws the plan, 1 the random output."""
-        return np.random.default_rng((self.seed, epoch, stream))
+    def random(self, plan_number: int, stream: int = 0) -> np.random.Generator:
+        """The random numbers of a plan: stream 0 draws the plan, 1 the random output."""
+        return np.random.default_rng((self.seed, plan_number, stream))
 
     @property
     def epoch(self) -> float:
@@ -117,19 +119,19 @@ class Loop:
         return self.touched / self.problem.rows.count
 
     def run(self, tell: Callable[[Record], bool]) -> Result:
-        """Advance epoch by epoch until the run ends; `tell` receives each record and returns True to stop."""
+        """Advance plan by plan until the run ends; `tell` receives each record and returns True to stop."""
         # An iterate may leave float64's range; every certificate is checked for it, so NumPy need not warn as well.
         with np.errstate(over="ignore", invalid="ignore"):
-            # A record of zero weights at a cold start is made only where records come at fixed distances.
+            # A record of zero weights at a cold start is made only where records come at fixed intervals.
             is_due = self.limits.has_record_schedule or self.warm is not None or self.state is None
             ending = self.check(tell) if is_due else None
             if self.state is None:
                 ending = ending or self.out_of_budget()
-            for epoch in itertools.count():
+            for plan_number in itertools.count():
                 if ending is not None:
                     break
-                plan = self.solver.plan(self.problem, self.state, epoch, self.random)
-                ending = self.one_epoch(plan, epoch, tell)
+                plan = self.solver.plan(self.problem, self.state, plan_number, self.random)
+                ending = self.carry_out(plan, plan_number, tell)
         judged = self.judged
         assert ending is not None
         assert judged is not None
@@ -146,13 +148,13 @@ class Loop:
             self.problem.classes,
         )
 
-    def one_epoch(self, plan: Any, epoch: int, tell: Callable[[Record], bool]) -> Status | None:
-        """Carry out an epoch's plan slice by slice; the ending, if the run ends, or None."""
+    def carry_out(self, plan: Any, plan_number: int, tell: Callable[[Record], bool]) -> Status | None:
+        """Carry out a plan slice by slice; the ending, if the run ends, or None."""
         batch = self.solver.batch(self.problem)
         update_count = -(-len(plan) // batch)
         done = 0
         self.begin_output_if_due()
-        draws = self.output.draws(update_count, self.random(epoch, 1))
+        draws = self.output.draws(update_count, self.random(plan_number, 1))
         while done < update_count:
             stop = min(update_count, done + self.updates_until_event(batch))
             is_draw = bool(draws) and done < draws[0] <= stop
@@ -160,24 +162,25 @@ class Loop:
                 stop = draws.pop(0)
             rows = plan[done * batch : stop * batch]
             try:
-                self.advance(rows, ends_epoch=stop == update_count)
+                self.advance(rows, ends_plan=stop == update_count)
             except RunOver:
                 return self.check(tell) or self.out_of_budget()
+            # `advance` may touch fewer rows than it was given; the slice then has the smaller length.
             self.touched += len(rows)
-            self.updates += stop - done
+            self.updates += -(-len(rows) // batch)
             self.output.count(stop - done)
             done = stop
             if is_draw:
                 self.output.draw(self.state)
             ending = self.out_of_budget()
-            if ending is not None or self.is_check_due(ends_epoch=done == update_count):
+            if ending is not None or self.is_check_due(ends_plan=done == update_count):
                 ending = self.check(tell) or ending
                 if ending is not None:
                     return ending
                 if self.switch():
                     return None
             if self.begin_output_if_due():
-                draws = [done + k for k in self.output.draws(update_count - done, self.random(epoch, 1))]
+                draws = [done + k for k in self.output.draws(update_count - done, self.random(plan_number, 1))]
         return None
 
     def begin_output_if_due(self) -> bool:
@@ -185,16 +188,16 @@ class Loop:
         self.state, begins = self.output.begin_if_due(self.touched, self.state)
         return begins
 
-    def advance(self, rows: Any, ends_epoch: bool) -> None:
+    def advance(self, rows: Any, ends_plan: bool) -> None:
         """Carry out a slice of the plan, on the clock."""
         # An update in place that stops in the middle would leave weights and duals that do not belong together.
-        with self.clock, checked(self.check_time if self.solver.keeps_its_state else None):
+        with self.clock, checked(self.check_time if self.solver.leaves_old_state else None):
             self.state = self.solver.advance(self.problem, self.state, rows)
-            if ends_epoch:
+            if ends_plan:
                 self.state = self.solver.end_epoch(self.problem, self.state)
 
     def updates_until_event(self, batch: int) -> int:
-        """Updates until a record, the begin of the output, the last epoch, or the end of a slice, whichever comes first."""
+        """Updates until a record, the beginning of the output, max_epochs, or the end of a slice, whichever comes first."""
         rows = [
             self.slice_rows(),
             self.limits.max_epochs * self.problem.rows.count - self.touched,
@@ -210,11 +213,11 @@ class Loop:
             return max(1.0, SETTINGS.first_slice_values / self.solver.values_a_row(self.problem))
         return max(1.0, self.touched * SETTINGS.slice_seconds / self.clock.seconds)
 
-    def is_check_due(self, ends_epoch: bool) -> bool:
-        """Whether the judge is asked now: at fixed distances, or at the end of an epoch that calls for it."""
+    def is_check_due(self, ends_plan: bool) -> bool:
+        """Whether the judge is asked now: at fixed intervals, or at the end of a plan that calls for it."""
         if self.limits.has_record_schedule:
             return self.schedule.is_record_due(self.touched, self.updates)
-        if not ends_epoch:
+        if not ends_plan:
             return False
         estimate = self.solver.estimated_gap(self.problem, self.state)
         if (estimate is not None and estimate <= self.target) or self.stall.is_precise_due(self.epoch):
@@ -234,7 +237,7 @@ class Loop:
 
     def check(self, tell: Callable[[Record], bool]) -> Status | None:
         """Judge the output, write a record, and say whether the run is over."""
-        self.judged = None  # its vectors are as long as the data has rows; two judgements at once would be one too many
+        self.judged = None  # its vectors have one number a row; two judgements at once would double their memory
         answer = self.answer()
         is_finite = bool(np.isfinite(answer.weights).all() and np.isfinite(answer.intercept).all())
         judged = self.judge(answer) if is_finite else None
@@ -243,14 +246,14 @@ class Loop:
             zero = self.examiner.zero_answer()._replace(duals=answer.duals)
             judged = self.examiner.judge(zero, np.inf, self.limits.tol)
         if judged is None or judged.certificate.is_broken:
-            return self.end_broken(judged)
+            return self.end_broken(judged, tell)
         tol = self.limits.tol
         is_last = self.solver.output == "last" or self.state is None
         running = answer if is_last else self.solver.answer(self.problem, self.state)
         self.stall.observe(self.epoch, judged.certificate, running, is_last)
         is_stalled = False
         if not judged.certificate.proves(tol):
-            judged, is_stalled = self.stall.settle(self.epoch, judged, lambda: self.judge(answer, thorough=True))
+            judged, is_stalled = self.stall.recheck(self.epoch, judged, lambda: self.judge(answer, thorough=True))
         is_stop_asked = tell(self.append(judged))
         if judged.certificate.proves(tol):
             return Status.CERTIFIED
@@ -266,16 +269,17 @@ class Loop:
         return self.output.answer(self.state)
 
     def judge(self, answer: Answer, thorough: bool = False) -> Judgement:
-        """The judgement of an answer, as far as it has to go."""
+        """The judgement of an answer; `thorough` allows double-double sums."""
         # An ascent's own duals are the best known; other solvers' are compared with those that the scores suggest.
         is_carried_best = self.solver.is_ascent or self.solver.suggests_its_duals
-        return self.examiner.judge(answer, np.inf if is_carried_best else self.limits.tol, self.limits.tol, thorough)
+        carried_target = np.inf if is_carried_best else self.limits.tol
+        return self.examiner.judge(answer, carried_target, self.limits.tol, thorough)
 
-    def end_broken(self, judged: Judgement | None) -> Status:
+    def end_broken(self, judged: Judgement | None, tell: Callable[[Record], bool]) -> Status:
         """End a run whose numbers left float64's range or contradict weak duality; zero weights are judged where P is not finite."""
         if judged is None or not np.isfinite(judged.certificate.primal):
             judged = self.examiner.judge(self.examiner.zero_answer(), 0.0, 0.0)
-        self.append(judged)
+        tell(self.append(judged))
         is_proven = judged.certificate.proves(self.limits.tol) and not judged.certificate.is_broken
         return Status.CERTIFIED if is_proven else Status.BROKEN
 
@@ -297,11 +301,11 @@ class Loop:
         """Write the record of a judgement."""
         record = self.examiner.record(judged, self.epoch, self.updates, self.clock)
         self.trace.append(record)
-        self.judged = judged._replace(scores=np.empty(0))
+        self.judged = judged._replace(scores=np.empty(0))  # the result needs no scores, and they have one number a row
         return record
 
     def switch(self) -> bool:
-        """Ask the policy, if there is one, for another solver to go on with from here; whether there is one."""
+        """Ask `auto`, where it chose the solver, for another one to go on with from here; whether there is one."""
         if self.auto is None or self.judged is None:
             return False
         chosen, reason = self.auto.choose(self.problem, self.trace.records, self.limits.tol)

@@ -59,7 +59,7 @@ class StallDetector:
         if self.fingerprint != fingerprint:
             self.fingerprint, self.changed_at = fingerprint, epoch
 
-    def settle(
+    def recheck(
         self, epoch: float, judged: Judgement, judge_precisely: Callable[[], Judgement]
     ) -> tuple[Judgement, bool]:
         """The judgement, again in double-double arithmetic where rounding spoils it, and whether the run is stalled."""

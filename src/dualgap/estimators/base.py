@@ -1,14 +1,13 @@
-"""CertifiedModel, the base class of all estimators: everything in `fit` that does not depend on classes or targets.
+"""CertifiedModel, the base class of all estimators: what they share in `fit` and in predicting scores.
 
-`fit` of LinearClassifier and LinearRegressor calls, in this order:
+`fit` of LinearClassifier and LinearRegressor calls, in this order (the softmax model has its own fit in `softmax.py`):
 
     _loss()               the loss of the estimator's parameters; each estimator has its own
     _validate(X, y, …)    scikit-learn's checks of X, y and sample_weight
-    _deduplicate(X, …)    equal rows merged into one row with a larger weight
+    _deduplicate(X, …)    small data: rows sorted, those of weight 0 dropped, equal ones merged into one of larger weight
     _strength(S, k)       λ of problem k; each estimator has its own
     Problem(…)            one for each class or target; two classes, or one target, make a single problem
-    _fit_problems(…)      warm start, `dualgap.solve`, fitted attributes, ConvergenceWarning
-    _shape_attributes()   coef_, intercept_, dual_coef_ and n_iter_ in the shapes of the scikit-learn estimator of that name
+    _fit_problems(…)      warm start, `dualgap.solve`, fitted attributes in scikit-learn's shapes, ConvergenceWarning
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ class CertifiedModel(CallbackSupport, SavesModels, BaseEstimator):  # type: igno
     def _shape_attributes(self, several: bool) -> None:
         """Give coef_, intercept_, dual_coef_ and n_iter_ the shapes of the scikit-learn estimator of the same name.
 
-        They come with one row or entry for each problem; `several` is false where there is a single problem.
+        They come with one row or entry for each problem; `several` says whether they keep that first axis.
         """
 
     def _validate(self, X: Any, y: Any, sample_weight: Any, **checks: Any) -> TrainingData:
@@ -95,7 +94,7 @@ class CertifiedModel(CallbackSupport, SavesModels, BaseEstimator):  # type: igno
         return X, y, check_sample_weight(sample_weight, X.shape[0])
 
     def _deduplicate(self, X: Any, targets: NDArray[Any], weights: Vector | None) -> Deduplicated:
-        """Merge equal rows, except for pegasos and sgd, which draw each given row by itself."""
+        """Small data with equal rows merged; large data as given, and for pegasos and sgd, which draw each given row by itself."""
         return deduplicate(X, targets, weights, merge=not supports_partial_fit(self))
 
     def _fit_problems(
@@ -106,9 +105,10 @@ class CertifiedModel(CallbackSupport, SavesModels, BaseEstimator):  # type: igno
         several: bool,
         class_factors: Sequence[tuple[float, ...]] | None = None,
     ) -> Self:
-        """Solve the problems, set the fitted attributes, and warn if a problem is not certified.
+        """Solve the problems, set the fitted attributes, and warn if a problem is not certified (or raise after Ctrl-C).
 
-        `certificate_` and the like are lists if `several`; `class_factors` is what `save` stores of class_weight.
+        `certificate_`, `status_`, `strength_`, `trace_` and `reason_` are lists if `several`. `class_factors` has one weight per
+        class for each problem; only `save` reads it.
         """
         tasks = FitTasks(self, *training_data, len(problems), self.max_iter)
         results = self._solve(problems, data, tasks)

@@ -1,12 +1,13 @@
-"""Dual coordinate ascent with shrinking: passes that leave out, for some passes, the rows that a bound holds.
+"""Dual coordinate ascent with shrinking: passes that leave out, for some passes, the rows whose dual stays at a bound or kink.
 
-The step is that of `kernels/sdca.py`, with the families' cheaper `coordinate_step`. As in LIBLINEAR, a row whose dual is held
-by a bound is shrunk: it is left out of the next 1, 2, 7, 22 passes when found held again and again, MAX_SHRUNK_PASSES at most.
-Its pass of return is fixed when it is shrunk, so no threshold on the violation is needed. A held row adds nothing to the gap
+The step is that of `kernels/sdca.py`, with the families' cheaper `coordinate_step`. A row is *held* where its dual is at a bound or
+kink and its KKT conditions hold with room to spare. A held row is shrunk: left out of the next 1, 2, 7, 22 passes when found held
+again and again, MAX_SHRUNK_PASSES at most. Unlike in LIBLINEAR, the pass of its return is fixed when it is shrunk, so no threshold
+on the violation is needed. A held row adds nothing to the gap
 
     P − D = (1/S) Σ s_i·(φ_i(z_i) + φ_i*(−α_i) + α_i z_i) ,
 
-so the terms of the rows in a pass, each evaluated before its row's step, estimate the gap at no cost.
+so the sum of the rows' terms in a pass, each evaluated before its row's step, estimates the gap at almost no cost.
 """
 
 from __future__ import annotations
@@ -23,27 +24,29 @@ from dualgap.kernels.extrapolation import extrapolate, forget_step
 from dualgap.kernels.rows import add_to, dot, fetch, prefetch
 from dualgap.kernels.sdca import AHEAD
 
-# A row found held again is left out this many times as long, plus one pass, from its third time on. The second time is short:
-# while the gap falls by a digit in two passes, rows left out for three of them soon hold most of it.
+# A row found held again is left out this many times as long, plus one pass, from its third time on. The second time is two passes:
+# while the gap falls by a digit in two passes, rows left out for longer soon hold most of it.
 SHRINK_GROWTH, MAX_SHRUNK_PASSES = 3, 31
-# A row that moves after its return is left out this many times shorter the next time.
+# A pass that finds a row not held divides the row's `shrunk_passes` by this number, before the growth above.
 SHRINK_DECAY = 4
 # Shrunk rows wait in lists by the pass of their return, modulo this number of lists.
 LISTS = MAX_SHRUNK_PASSES + 2
 NO_ROW = -1
 
-# Random numbers have 32 bits, so that their products stay below 63.
+# Random numbers have 32 bits, so that their products have at most 63 bits.
 BITS = 0xFFFFFFFF
 
 # In earlier passes steps are long and meet bounds too often for one pass to predict the next.
 FIRST_EXTRAPOLATED_PASS = 3
 # Extrapolation reads the weights several times; it is skipped where a pass reads fewer stored values per weight than this.
 MIN_VALUES_PER_WEIGHT = 2.0
-# The weights are computed anew from the duals once rounding may have moved them this far, as a fraction of their norm.
+# The weights are computed anew from the duals once extrapolations may have moved them this far by rounding, relative to their norm.
 MAX_WEIGHT_DRIFT = 1e-12
 
-# The gap after a pass as a fraction of the terms met in it: each term is evaluated after a whole pass without its row's step.
+# The gap after a pass is about this part of the sum of its terms: each term is evaluated before its row's step.
 GAP_FRACTION = 0.85
+# Below this fall from pass to pass, `_remaining_fraction` takes two terms of its series, which err by less than 2e-5.
+SMALL_FALL = 0.01
 
 
 class Queue(NamedTuple):
@@ -92,20 +95,20 @@ def new_progress(count, primal_at_zero, values_per_row, reshuffles):
         values_per_row=float(values_per_row),
         dual_sum=0.0,  # Σ s_i α_i
         pass_gap=0.0,  # the terms met in this pass so far
-        estimated_gap=0.0,  # the gap likely after the last pass, over GAP_FRACTION
+        estimated_gap=0.0,  # the gap that is likely after the last pass, divided by GAP_FRACTION
         full_pass_gap=0.0,  # the terms met in the last pass if all rows were active in it, else 0
-        target_gap=0.0,  # passes end once estimated_gap is below
+        target_gap=0.0,  # the plan ends after a pass whose estimated_gap is at most this
         tol=0.0,  # the relative gap to reach
-        primal_bound=float(primal_at_zero),  # the least P estimated so far
+        least_primal=float(primal_at_zero),  # the least P estimated so far
         primal_at_zero=float(primal_at_zero),
         step_error=0.0,  # relative rounding error of the workspace's step_weights
-        drift=0.0,  # relative rounding error of the weights since they were last computed anew
+        drift=0.0,  # relative rounding error that extrapolations added to the weights since they were last computed anew
     )
 
 
 @kernel
 def passes(data, loss, terms, max_steps, queue, workspace, iterate, progress):
-    """At most `max_steps` rows, pass after pass; ends early after a pass that meets the target. Returns the number of rows.
+    """Visit at most `max_steps` rows, pass after pass; end early after a pass that meets the target. Returns the rows visited.
 
     Updates queue, workspace, iterate and progress in place; weights = w(duals) still holds.
     """
@@ -141,7 +144,7 @@ def passes(data, loss, terms, max_steps, queue, workspace, iterate, progress):
         progress.active = _shrink(queue, progress.active, progress.pass_number, workspace.step)
         progress.pass_number += 1
         if progress.is_met == 1:
-            # The judge's certificate is on all rows, and so is the pass that follows a rejected one.
+            # If the judge rejects the estimate, the next pass visits all rows.
             for place in range(LISTS):
                 progress.active = _reactivate(queue, place, progress.active)
     return made
@@ -177,7 +180,7 @@ def _coordinate_steps(data, loss, terms, active, stop, queue, iterate, progress)
         i = active[k]
         label, old = labels[i], duals[i]
         score = dot(rows, i, weights) + intercept
-        # No bound ever holds the dual of a curved conjugate, and its violation would cost an exponential.
+        # A dual under a conjugate that is not quadratic is never held, and its violation would cost an exponential.
         if not loss.has_curved_conjugate() and loss.kkt_violation(score, label, old) < 0.0:
             last = queue.shrunk_passes[i]
             queue.shrunk_passes[i] = min(SHRINK_GROWTH * last + 1 if last > 1 else last + 1, MAX_SHRUNK_PASSES)
@@ -201,8 +204,8 @@ def _coordinate_steps(data, loss, terms, active, stop, queue, iterate, progress)
 @register_jitable
 def _end_pass(data, loss, terms, iterate, progress):
     """Move the intercept's center, estimate the gap, and note whether the estimate meets the target."""
-    # The proximal center moves to where b is, which moves b on by as much; shrunk rows cannot answer, so the fewer rows are
-    # active the less it moves.
+    # Moving the proximal center of b to b itself adds Σ s_iα_i·intercept_rate to b once more. It is scaled by the active part of
+    # the rows, because the duals of shrunk rows do not react.
     is_full = progress.active == data.labels.size
     iterate.scalars.intercept += progress.dual_sum * terms.intercept_rate * (progress.active / data.labels.size)
     estimate = progress.pass_gap + (abs(progress.dual_sum) if terms.intercept_rate > 0.0 else 0.0)
@@ -214,8 +217,8 @@ def _end_pass(data, loss, terms, iterate, progress):
         return
     gap = GAP_FRACTION * estimate * terms.strength / terms.lambda_n
     primal = _estimated_primal(data, loss, terms, iterate.duals, iterate.weights, progress.primal_at_zero, gap)
-    progress.primal_bound = min(progress.primal_bound, primal)
-    progress.target_gap = target_gap(progress.tol, progress.primal_bound, terms.lambda_n / terms.strength)
+    progress.least_primal = min(progress.least_primal, primal)
+    progress.target_gap = target_gap(progress.tol, progress.least_primal, terms.lambda_n / terms.strength)
     progress.is_met = 1 if estimate <= progress.target_gap else 0
 
 
@@ -227,14 +230,14 @@ def target_gap(tol, primal, total_weight):
 
 @register_jitable
 def _remaining_fraction(ratio):
-    """The part of the terms met in a full pass that remains after it, where they fell by the factor `ratio` since the pass before.
+    """A correction to the estimate where the sum of terms fell by the factor `ratio` from one full pass to the next.
 
-    A row's term is the sum of the effects of all steps since its own last one, and the effects fall evenly: those of a whole
-    pass when it is evaluated, those from its step on at the end. As a fraction of the same for terms that do not fall.
+    The effect of steps on a term falls by `ratio` a pass. A term holds the effects of one whole pass when it is evaluated, and at
+    the end of the pass only those since its own step. Returns the ratio of the two means, divided by its value ½ at ratio = 1.
     """
     fallen = 1.0 - ratio
-    if fallen < 0.01:
-        return ratio * (1.0 + fallen / 3.0)  # the difference below would be all rounding
+    if fallen < SMALL_FALL:
+        return ratio * (1.0 + fallen / 3.0)
     return 2.0 * ratio * (fallen + ratio * log(ratio)) / (fallen * fallen)
 
 

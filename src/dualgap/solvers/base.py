@@ -60,7 +60,7 @@ class Solver(ABC):
     fits_softmax: ClassVar[bool] = False
     """Whether it fits the softmax model too."""
 
-    keeps_its_state: ClassVar[bool] = False
+    leaves_old_state: ClassVar[bool] = False
     """Whether `advance` leaves the old state as it was until it is done, so that it can be stopped in the middle."""
 
     def __post_init__(self) -> None:

@@ -49,7 +49,7 @@ def set_target(problem: Problem, passes: Passes, tol: float) -> None:
     """Let the passes end once their estimate of the relative gap is tol."""
     progress = passes.progress
     progress.tol = tol
-    progress.target_gap = kernels.shrinking.target_gap(tol, progress.primal_bound, problem.total_weight)
+    progress.target_gap = kernels.shrinking.target_gap(tol, progress.least_primal, problem.total_weight)
 
 
 def plan_passes(problem: Problem, passes: Passes, duals: Vector, random: Random) -> StepCount:
@@ -68,7 +68,7 @@ def plan_passes(problem: Problem, passes: Passes, duals: Vector, random: Random)
 def relative_gap(problem: Problem, passes: Passes) -> float:
     """The relative gap that the last pass suggests."""
     progress = passes.progress
-    if progress.pass_number == 0 or not progress.primal_bound > 0.0:
+    if progress.pass_number == 0 or not progress.least_primal > 0.0:
         return float("inf")
     gap = kernels.shrinking.GAP_FRACTION * progress.estimated_gap / problem.total_weight
-    return float(gap / progress.primal_bound)
+    return float(gap / progress.least_primal)

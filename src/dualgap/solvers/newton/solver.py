@@ -48,7 +48,7 @@ class Newton(Solver):
     name: ClassVar[str] = "newton"
     summary: ClassVar[str] = "second-order steps on P, along a path of smoothed losses where there is a kink"
     suggests_its_duals: ClassVar[bool] = True
-    keeps_its_state: ClassVar[bool] = True
+    leaves_old_state: ClassVar[bool] = True
     fits_softmax: ClassVar[bool] = True
     settings: ClassVar[Settings] = Settings()
 

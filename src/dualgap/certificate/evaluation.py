@@ -26,6 +26,7 @@ from dualgap.certificate.precise import PAIR_ERROR, dual_side, matrix_of, pair_s
 from dualgap.certificate.verdict import Certificate
 from dualgap.linalg.double_double import UNIT, Pair, pair_error
 from dualgap.linalg.parallel import parallel_map
+from dualgap.linalg.partition import SETTINGS, partition
 from dualgap.problem import Problem, root_of_squares, total
 
 Vector = NDArray[np.float64]
@@ -175,7 +176,7 @@ class OneScorePoint(Point[Problem]):
             ]
             return np.array([*linear, cost]), [root_of_squares(s, v) for v in (rates, alpha, t)]
 
-        flat = list(parallel_map(totals, problem.chunks()))
+        flat = list(parallel_map(totals, partition(labels.size, SETTINGS.certificate_values)))
         means = np.sum([linear for linear, _ in flat], axis=0) / problem.total_weight
         per_row = sqrt(1.0 + gamma(operations + 2)) * SLACK / sqrt(problem.total_weight)
         rate, dual, size = (hypot(*roots) * per_row for roots in zip(*(roots for _, roots in flat), strict=True))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dualgap.certificate.bounds import UNDERFLOW, gamma, norm_bound
 from dualgap.certificate.verdict import Certificate
+from dualgap.linalg.partition import SETTINGS, partition
 from dualgap.problem import BaseProblem, Intercept
 
 Vector = NDArray[np.float64]
@@ -34,10 +35,12 @@ class Facts(NamedTuple):
 
 def facts_of(problem: BaseProblem) -> Facts:
     """The facts of a problem; none of them takes a pass over the data."""
-    rows, chunks = problem.rows, problem.chunks()
+    rows = problem.rows
     # Σ s_i passes through n operations; S = n without weights.
     weight_operations = 0 if problem.sample_weight is None else rows.count
-    sum_operations = max(int(c.stop - c.start) for c in chunks) + len(chunks) + 2 + weight_operations
+    partitions = (problem.chunks(), partition(rows.count, SETTINGS.certificate_values))
+    slice_operations = max(max(int(c.stop - c.start) for c in slices) + len(slices) for slices in partitions)
+    sum_operations = slice_operations + 2 + weight_operations
     mean_square = problem.mean_squared_norm * (1.0 + gamma(rows.count + rows.dimension + sum_operations))
     return Facts(
         norm_bound(mean_square, rows.longest),

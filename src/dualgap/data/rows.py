@@ -60,8 +60,12 @@ class Rows:
         return self.partition_for(1)
 
     def partition_for(self, columns: int) -> list[slice]:
-        """The partition for a sum of `columns` columns; a slice is at least as large as the sum, which its product is added to."""
-        return partition(self.count, self.stored / self.count, self.dimension * columns)
+        """The partition for a sum of `columns` columns; a slice is at least as large as the sum, which its product is added to.
+
+        A value that is converted to float64 counts twice, because a slice is then copied.
+        """
+        row_values = self.stored / self.count * (1 if self.arrays[0].dtype == np.float64 else 2)
+        return partition(self.count, row_values, self.dimension * columns)
 
     @lazy
     def squared_size(self) -> float:

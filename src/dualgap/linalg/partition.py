@@ -24,10 +24,12 @@ Array = NDArray[np.float64]
 class PartitionSettings:
     """The numbers that decide where rows are split."""
 
-    slice_values: int = 1 << 18
-    """Values in a slice at most: 2 MB in float64. Fewer cost more in calls and in waking threads, more leave the cache."""
-    formula_values: int = 20
+    slice_values: int = 1 << 19
+    """Values in a slice at most: 4 MB in float64. Fewer cost more in calls and in waking threads, more leave the cache."""
+    formula_values: int = 16
     """A loss and its derivatives take about as long for one row as products with this many values."""
+    certificate_values: int = 40
+    """The same for the terms of a certificate, which have a dozen temporaries: longer slices would show in the peak memory."""
     max_terms: int = 16
     """Terms of a sum that are in memory at a time; more than 16 threads bring no speed to it."""
 

@@ -135,6 +135,8 @@ class SoftmaxNewton:
             return Direction(right, np.zeros_like(self.point.scores))
         inverse = preconditioner(problem, p, settings)
         smallest = sqrt(settings.part_of_tol * self.tol * 2.0 * problem.strength * self.point.primal)
+        if problem.intercept:  # the estimated gap counts a gradient in b this many times
+            smallest /= max(1.0, sqrt(self.problem.mean_squared_norm))
         target = max(settings.loosest_solve * sqrt(_squared(right)), smallest)
         found = conjugate_residuals(
             lambda step, scores: product(problem, p, step.reshape(shape), scores.reshape(p.shape)).ravel(),

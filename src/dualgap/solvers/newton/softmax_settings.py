@@ -19,8 +19,8 @@ class SoftmaxSettings:
     max_products: int = 250
 
     # A solve ends at this part of ‖gradient‖, or where the residual is worth this part of tol; a smaller residual takes more products.
-    loosest_solve: float = 0.1
-    part_of_tol: float = 0.1
+    loosest_solve: float = 0.15
+    part_of_tol: float = 0.5
 
     # The preconditioner inverts each class's block of the Hessian up to this many columns; with more it is the diagonal.
     block_columns: int = 1500

@@ -117,17 +117,17 @@ def sdca(
     return Run(epochs, Iterate(data.weights_of(alpha), b, alpha.copy()))
 
 
-class Sleepers:
-    """Passes of coordinate ascent in which rows that a bound holds sleep: 1 pass, 2, 7, 22, 31 when held again.
+class ShrinkingPasses:
+    """Passes of coordinate ascent in which rows that a bound holds are left out: for 1 pass, 2, 7, 22, 31 when held again.
 
-    A row that moves after waking counts as having slept a quarter as long. `step` is the step before, for extrapolation,
+    A row that moves after its return counts as left out a quarter as long. `step` is the step before, for extrapolation,
     which is left out of passes that meet fewer than two of the stored `values` per weight.
     """
 
     def __init__(self, data: Data, loss: Table, values: int, intercept_share: float = 0.0, center: float = 0.0) -> None:
         count = data.labels.size
         self.data, self.loss, self.alpha = data, loss, np.zeros(count)
-        self.slept, self.wakes, self.number = [0] * count, [0] * count, 0
+        self.shrunk_passes, self.returns, self.number = [0] * count, [0] * count, 0
         self.step, self.row_length = np.zeros(count), values / count
         self.one_over_mu = intercept_share * data.mean_squared_norm / data.strength
         self.center = center
@@ -137,8 +137,8 @@ class Sleepers:
         return self.center + self.one_over_mu * float(self.data.shares @ self.alpha) / self.data.total
 
     @property
-    def awake(self) -> set[int]:
-        return {i for i, wakes in enumerate(self.wakes) if wakes <= self.number}
+    def active(self) -> set[int]:
+        return {i for i, returns in enumerate(self.returns) if returns <= self.number}
 
     def dual(self) -> float:
         _, y, s, strength = self.data
@@ -147,17 +147,19 @@ class Sleepers:
         return conjugates / self.data.total - strength / 2.0 * float(w @ w)
 
     def make_pass(self, order: np.ndarray) -> float:
-        """One pass over the rows that are awake, in this order; returns the sum of the gap's terms before each step."""
+        """One pass over the active rows, in this order; returns the sum of the gap's terms before each step."""
         X, y, s, strength = self.data
         before, terms = self.alpha.copy(), 0.0
         for i in map(int, order):
             score = float(X[i] @ self.data.weights_of(self.alpha)) + self.intercept
             if kkt_violation(self.loss, score, y[i], self.alpha[i]) < 0.0:
-                self.slept[i] = {0: 1, 1: 2, 2: 7}.get(self.slept[i], min(3 * self.slept[i] + 1, 31))
-                self.wakes[i] = self.number + 1 + self.slept[i]
+                self.shrunk_passes[i] = {0: 1, 1: 2, 2: 7}.get(
+                    self.shrunk_passes[i], min(3 * self.shrunk_passes[i] + 1, 31)
+                )
+                self.returns[i] = self.number + 1 + self.shrunk_passes[i]
                 continue
-            self.slept[i] //= 4
-            self.wakes[i] = self.number + 1
+            self.shrunk_passes[i] //= 4
+            self.returns[i] = self.number + 1
             gap = self.loss.value(score, y[i]) - self.loss.dual_value(self.alpha[i], y[i]) + self.alpha[i] * score
             terms += s[i] * gap
             curvature = s[i] * (X[i] @ X[i] / strength + self.one_over_mu) / self.data.total

@@ -13,23 +13,6 @@ import dualgap as dg
 WITHOUT = {"FEATURES", "LOSSES", "SOLVERS", "Loss", "Solver", "Status", "Record", "Trace", "Path", "Model", "Race"}
 # Names whose docstring still lacks an example.
 LACKING = {
-    "ASDCA",
-    "Absolute",
-    "BoxAscent",
-    "EpsilonInsensitive",
-    "Hinge",
-    "Huber",
-    "Logistic",
-    "Pegasos",
-    "ProjectedAscent",
-    "Quantile",
-    "SDCA",
-    "SGD",
-    "SmoothedHinge",
-    "Squared",
-    "SquaredEpsilonInsensitive",
-    "SquaredHinge",
-    "Subgradient",
     "load",
     "race",
 }

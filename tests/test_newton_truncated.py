@@ -69,7 +69,7 @@ def test_kernels_equal_their_twins(form: str, dtype: type) -> None:
     combined, out = np.ones(5), np.ones(5)
     products.score_rows(rows, begin, end, vector, scores)
     products.combine_rows(rows, begin, end, factors, combined)
-    products.curve_rows(rows, begin, end, factors, vector, 0.25, moves, out)
+    products.hessian_rows(rows, begin, end, factors, vector, 0.25, moves, out)
     np.testing.assert_allclose(scores[4:19], X[4:19] @ vector, rtol=1e-13, atol=1e-14)
     assert np.isnan(np.delete(scores, np.arange(4, 19))).all()
     np.testing.assert_allclose(combined, 1.0 + X[4:19].T @ factors[4:19], rtol=1e-13)

@@ -1,4 +1,4 @@
-"""SDCA's sleeping rows and its extrapolation against their slow twin, visit by visit, and what must hold of both."""
+"""SDCA with shrinking and extrapolation against its slow twin, step by step, and the laws of both."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SETTLED = 1e-4
 
 
 def no_ties(loss: str, form: str = "dense", weights: bool = False, intercept: bool = False) -> dg.Problem:
-    """40 rows × 12 columns, one row empty and one weightless, none repeated: of two equal rows rounding picks who sleeps."""
+    """40 rows × 12 columns, one row empty and one weightless, none repeated: of two equal rows rounding decides which is shrunk."""
     rng = np.random.default_rng(11)
     X = rng.normal(size=(40, 12)) * (rng.random((40, 12)) < 0.7)
     X[5] = 0.0
@@ -53,30 +53,30 @@ def left_at_the_end(fall: float) -> float:
     return 2.0 * left / met
 
 
-def assert_twin_passes(problem: dg.Problem, solver: dg.SDCA, most: int = 40) -> reference.Sleepers:
-    """Passes of kernel and twin agree in rows, duals, weights, intercept and gap, until rounding decides who sleeps."""
+def assert_twin_passes(problem: dg.Problem, solver: dg.SDCA, most: int = 40) -> reference.ShrinkingPasses:
+    """Passes of kernel and twin agree in rows, duals, weights, intercept and gap, until rounding decides which rows are shrunk."""
     data = reference.plain(problem)
     share = INTERCEPT_FRACTION if problem.intercept else 0.0
-    twin = reference.Sleepers(data, table_of(problem.loss), problem.rows.stored, share, first_intercept(problem))
+    twin = reference.ShrinkingPasses(data, table_of(problem.loss), problem.rows.stored, share, first_intercept(problem))
     state = solver.start(problem, None)
     solver.plan(problem, state, 0, random_of(7))
     progress, last = state.passes.progress, 0.0
     for number in range(most):
-        while not twin.awake:
+        while not twin.active:
             twin.number += 1
         state = solver.advance(problem, state, StepCount(1))
         order = np.array(state.passes.queue.active[: progress.active])
         if progress.position == 0:
             break  # a pass of one row is over before its order can be read
-        assert set(order.tolist()) == twin.awake, f"other rows are awake in pass {number}"
+        assert set(order.tolist()) == twin.active, f"other rows are active in pass {number}"
         state = solver.advance(problem, state, StepCount(order.size - 1))
         terms = twin.make_pass(order)
         close(state.duals, twin.alpha, float(np.abs(twin.alpha).max()), DIGITS)
         close(state.weights, data.weights_of(twin.alpha), 1.0, DIGITS)
         close(state.scalars.intercept, twin.intercept, 1.0, DIGITS)
         close(progress.pass_gap, terms, 40.0, DIGITS)
-        residue = abs(float(data.shares @ twin.alpha)) if problem.intercept else 0.0
-        estimate = whole = terms + residue
+        dual_sum = abs(float(data.shares @ twin.alpha)) if problem.intercept else 0.0
+        estimate = whole = terms + dual_sum
         if order.size == problem.rows.count and last > 0.0:
             estimate *= left_at_the_end(min(1.0, whole / last))
         close(progress.estimated_gap, estimate, 40.0, DIGITS)
@@ -96,7 +96,7 @@ def test_passes(form: str, weights: bool, loss: str, intercept: bool) -> None:
     problem = no_ties(loss, form, weights, intercept)
     twin = assert_twin_passes(problem, dg.SDCA(shrinking=True))
     assert twin.number > 6, "some passes were extrapolated"
-    assert loss == "logistic" or max(twin.slept) >= 3, "somebody slept"
+    assert loss == "logistic" or max(twin.shrunk_passes) >= 3, "some rows were shrunk"
 
 
 @pytest.mark.parametrize("loss", dg.LOSSES)

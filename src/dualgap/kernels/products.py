@@ -25,17 +25,17 @@ def combine_rows(rows, begin, end, coefficients, out):
 
 
 @kernel
-def curve_rows(rows, begin, end, bends, vector, shift, moves, out):
-    """moves_i = ⟨x_i, v⟩ + shift and out += Σ bends_i moves_i x_i over begin ≤ i < end.
+def hessian_rows(rows, begin, end, hessian_weights, vector, shift, score_direction, out):
+    """score_direction_i = ⟨x_i, v⟩ + shift and out += Σ hessian_weights_i·score_direction_i·x_i over begin ≤ i < end.
 
-    Between its two uses a row stays in the nearest cache. Rows without curvature are not read; their moves are left alone.
+    Between its two uses a row stays in the nearest cache. Rows of weight zero are not read; their scores are left alone.
     """
     for i in range(begin, end):
-        bend = bends[i]
-        if bend != 0.0:
+        weight = hessian_weights[i]
+        if weight != 0.0:
             move = dot(rows, i, vector) + shift
-            moves[i] = move
-            add_to(rows, i, bend * move, out)
+            score_direction[i] = move
+            add_to(rows, i, weight * move, out)
 
 
 @kernel

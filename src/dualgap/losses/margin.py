@@ -98,7 +98,16 @@ class MarginFamily(QuadraticFamily):
 
 @dataclass(frozen=True)
 class Hinge(MarginFamily):
-    """The support vector machine's loss, max(0, 1 − m)."""
+    """The support vector machine's loss, max(0, 1 − m).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> dg.solve(dg.Problem(X, [1, -1, 1], dg.Hinge(), 0.1)).status.name
+    'CERTIFIED'
+    """
 
     name: ClassVar[str] = "hinge"
     formula: ClassVar[str] = "max(0, 1 − m)"
@@ -109,7 +118,16 @@ class Hinge(MarginFamily):
 
 @dataclass(frozen=True)
 class SmoothedHinge(MarginFamily):
-    """The hinge with its kink rounded over a width of γ; 1/γ-smooth."""
+    """The hinge with its kink rounded over a width of γ; 1/γ-smooth.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> dg.solve(dg.Problem(X, [1, -1, 1], dg.SmoothedHinge(gamma=0.5), 0.1)).status.name
+    'CERTIFIED'
+    """
 
     gamma: float = 1.0
     name: ClassVar[str] = "smoothed_hinge"
@@ -125,7 +143,16 @@ class SmoothedHinge(MarginFamily):
 
 @dataclass(frozen=True)
 class SquaredHinge(MarginFamily):
-    """The loss of scikit-learn's LinearSVC by default, max(0, 1 − m)²."""
+    """The loss of scikit-learn's LinearSVC by default, max(0, 1 − m)².
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> dg.solve(dg.Problem(X, [1, -1, 1], dg.SquaredHinge(), 0.1)).status.name
+    'CERTIFIED'
+    """
 
     name: ClassVar[str] = "squared_hinge"
     formula: ClassVar[str] = "max(0, 1 − m)²"
@@ -141,7 +168,16 @@ class SquaredHinge(MarginFamily):
 
 @dataclass(frozen=True)
 class Logistic(Loss):
-    """The loss of logistic regression, log(1 + e^−m); its conjugate is the binary entropy."""
+    """The loss of logistic regression, log(1 + e^−m); its conjugate is the binary entropy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> dg.solve(dg.Problem(X, [1, -1, 1], dg.Logistic(), 0.1)).status.name
+    'CERTIFIED'
+    """
 
     name: ClassVar[str] = "logistic"
     task = "classification"

@@ -126,7 +126,16 @@ class SquaredFamily(ResidualFamily):
 
 @dataclass(frozen=True)
 class Squared(SquaredFamily):
-    """Ridge regression's loss, r²."""
+    """Ridge regression's loss, r².
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> dg.solve(dg.Problem(X, [1.0, 2.0, 2.5], dg.Squared(), 0.1)).status.name
+    'CERTIFIED'
+    """
 
     name: ClassVar[str] = "squared"
     formula: ClassVar[str] = "r²"
@@ -166,7 +175,16 @@ class Squared(SquaredFamily):
 
 @dataclass(frozen=True)
 class Absolute(ResidualFamily):
-    """Least absolute deviations, |r|."""
+    """Least absolute deviations, |r|.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> dg.solve(dg.Problem(X, [1.0, 2.0, 2.5], dg.Absolute(), 0.1)).status.name
+    'CERTIFIED'
+    """
 
     name: ClassVar[str] = "absolute"
     formula: ClassVar[str] = "|r|"
@@ -174,7 +192,16 @@ class Absolute(ResidualFamily):
 
 @dataclass(frozen=True)
 class EpsilonInsensitive(ResidualFamily):
-    """Support vector regression's loss, max(0, |r| − ε)."""
+    """Support vector regression's loss, max(0, |r| − ε).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> dg.solve(dg.Problem(X, [1.0, 2.0, 2.5], dg.EpsilonInsensitive(epsilon=0.2), 0.1)).status.name
+    'CERTIFIED'
+    """
 
     epsilon: float = 0.1
     name: ClassVar[str] = "epsilon_insensitive"
@@ -190,7 +217,16 @@ class EpsilonInsensitive(ResidualFamily):
 
 @dataclass(frozen=True)
 class SquaredEpsilonInsensitive(SquaredFamily):
-    """Support vector regression with squared excess, max(0, |r| − ε)²."""
+    """Support vector regression with squared excess, max(0, |r| − ε)².
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> dg.solve(dg.Problem(X, [1.0, 2.0, 2.5], dg.SquaredEpsilonInsensitive(epsilon=0.2), 0.1)).status.name
+    'CERTIFIED'
+    """
 
     epsilon: float = 0.1
     name: ClassVar[str] = "squared_epsilon_insensitive"
@@ -206,7 +242,16 @@ class SquaredEpsilonInsensitive(SquaredFamily):
 
 @dataclass(frozen=True)
 class Quantile(ResidualFamily):
-    """The pinball loss, whose minimizer is the τ-quantile."""
+    """The pinball loss, whose minimizer is the τ-quantile.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> dg.solve(dg.Problem(X, [1.0, 2.0, 2.5], dg.Quantile(tau=0.9), 0.1)).status.name
+    'CERTIFIED'
+    """
 
     tau: float = 0.5
     name: ClassVar[str] = "quantile"
@@ -227,7 +272,16 @@ class Quantile(ResidualFamily):
 
 @dataclass(frozen=True)
 class Huber(ResidualFamily):
-    """Squared near zero, absolute beyond δ."""
+    """Squared near zero, absolute beyond δ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> dg.solve(dg.Problem(X, [1.0, 2.0, 2.5], dg.Huber(delta=1.0), 0.1)).status.name
+    'CERTIFIED'
+    """
 
     delta: float = 1.35
     name: ClassVar[str] = "huber"

@@ -35,6 +35,15 @@ class ASDCA(Solver):
 
     `theta` is a number in (0, 1], or a factor of the paper's own choice as in "16x". A loss with a kink is replaced by
     `loss.smoothed(gamma)` inside; its duals are feasible for the problem's own loss, and trace and certificate speak of that.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> problem = dg.Problem(X, [1, -1, 1], "smoothed_hinge", 0.1)
+    >>> dg.solve(problem, dg.ASDCA(batch_size=2, theta="16x"), tol=1e-3, max_epochs=100_000).status.name
+    'CERTIFIED'
     """
 
     batch_size: int = 8

@@ -26,7 +26,17 @@ class State(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class BoxAscent(Solver):
-    """Coordinate by coordinate, α_i becomes the maximizer of D within its interval; no step size, no randomness."""
+    """Coordinate by coordinate, α_i becomes the maximizer of D within its interval; no step size, no randomness.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> problem = dg.Problem(X, [1, -1, 1], "smoothed_hinge", 0.1)
+    >>> dg.solve(problem, dg.BoxAscent(), tol=1e-6, max_epochs=100_000).status.name
+    'CERTIFIED'
+    """
 
     name: ClassVar[str] = "box_ascent"
     summary: ClassVar[str] = (

@@ -14,7 +14,17 @@ from dualgap.solvers.primal import PrimalSolver, Step, StepFacts, first_update
 
 @dataclass(frozen=True, kw_only=True)
 class Pegasos(PrimalSolver):
-    """Primal estimated sub-gradient solver (Shalev-Shwartz, Singer, Srebro & Cotter, 2007)."""
+    """Primal estimated sub-gradient solver (Shalev-Shwartz, Singer, Srebro & Cotter, 2007).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> problem = dg.Problem(X, [1, -1, 1], "smoothed_hinge", 0.1)
+    >>> dg.solve(problem, dg.Pegasos(), tol=0.1, max_epochs=100_000).status.name
+    'CERTIFIED'
+    """
 
     projection: bool = False
 

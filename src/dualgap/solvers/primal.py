@@ -180,7 +180,7 @@ class PrimalSolver(Solver):
 
 
 def longest(problem: Problem) -> float:
-    """max over rows of (n s_i/S)(‖x_i‖² + ρ): how far one row can bend the sampled objective."""
+    """max over rows of (n s_i/S)(‖x_i‖² + ρ): the largest second derivative that one row adds to the sampled objective, over φ″."""
     squares = problem.rows.squared_norms + intercept_scale(problem)
     if problem.sample_weight is not None:
         with np.errstate(over="ignore"):  # an infinite length makes the step as small as float64 has

@@ -27,7 +27,17 @@ class State(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectedAscent(Solver):
-    """α ← projection of α + step·∇, with ∇_i = −φ_i*′(−α_i) − z_i; `step` is 1/Lipschitz unless given."""
+    """α ← projection of α + step·∇, with ∇_i = −φ_i*′(−α_i) − z_i; `step` is 1/Lipschitz unless given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> problem = dg.Problem(X, [1, -1, 1], "smoothed_hinge", 0.1)
+    >>> dg.solve(problem, dg.ProjectedAscent(), tol=1e-6, max_epochs=100_000).status.name
+    'CERTIFIED'
+    """
 
     step: float | None = None
 

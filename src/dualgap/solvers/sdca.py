@@ -50,6 +50,15 @@ class SDCA(Solver):
     that a bound holds out of some passes and extrapolates from pass to pass, with inexact steps where no formula gives the exact
     one; the certificate is always on all rows. It is for the last iterate and for passes that see a row once: averages, and rows drawn
     with replacement, are over plain epochs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> problem = dg.Problem(X, [1, -1, 1], "smoothed_hinge", 0.1)
+    >>> dg.solve(problem, dg.SDCA(shrinking=True), tol=1e-6, max_epochs=100_000).status.name
+    'CERTIFIED'
     """
 
     sampling: str = "permutation"

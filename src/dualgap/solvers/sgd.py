@@ -11,7 +11,17 @@ from dualgap.solvers.primal import SCHEDULES, PrimalSolver, Step, StepFacts, fir
 
 @dataclass(frozen=True, kw_only=True)
 class SGD(PrimalSolver):
-    """Stochastic sub-gradient descent; schedule is constant, inverse (step/(1 + λ·step·t)) or sqrt (step/√t)."""
+    """Stochastic sub-gradient descent; schedule is constant, inverse (step/(1 + λ·step·t)) or sqrt (step/√t).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> problem = dg.Problem(X, [1, -1, 1], "smoothed_hinge", 0.1)
+    >>> dg.solve(problem, dg.SGD(), tol=0.1, max_epochs=100_000).status.name
+    'CERTIFIED'
+    """
 
     step: float | None = None
     schedule: str = "inverse"

@@ -29,6 +29,15 @@ class Subgradient(Solver):
     """Sub-gradient descent over all rows: w ← w − η(λw − (1/S) Σ s_i a_i x_i).
 
     Without a schedule the step is constant for a smooth loss and step/(1 + λ·step·t) for one with a kink.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> problem = dg.Problem(X, [1, -1, 1], "smoothed_hinge", 0.1)
+    >>> dg.solve(problem, dg.Subgradient(), tol=1e-3, max_epochs=100_000).status.name
+    'CERTIFIED'
     """
 
     step: float | None = None

@@ -35,7 +35,9 @@ def hessian(rows: Rows, hessian_weights: Vector, strength: float, intercept: boo
         inner, shift = (vector[:-1], float(vector[-1])) if intercept else (vector, 0.0)
 
         def add(part: slice, out: Vector) -> None:
-            kernels.products.curve_rows(rows.arrays, *_ends(part), hessian_weights, inner, shift, score_direction, out)
+            kernels.products.hessian_rows(
+                rows.arrays, *_ends(part), hessian_weights, inner, shift, score_direction, out
+            )
 
         out = sum_slices(add, rows.partition, rows.dimension)
         daxpy(np.ascontiguousarray(inner), out, a=strength)
@@ -49,7 +51,7 @@ def compile_products(rows: Rows) -> None:
     none, nothing, wide = np.uint64(0), np.zeros(rows.count), np.zeros(rows.dimension)
     kernels.products.score_rows(rows.arrays, none, none, wide, nothing)
     kernels.products.combine_rows(rows.arrays, none, none, nothing, wide)
-    kernels.products.curve_rows(rows.arrays, none, none, nothing, wide, 0.0, nothing, wide)
+    kernels.products.hessian_rows(rows.arrays, none, none, nothing, wide, 0.0, nothing, wide)
 
 
 def _ends(part: slice) -> tuple[np.uint64, np.uint64]:

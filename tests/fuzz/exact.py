@@ -241,6 +241,8 @@ def _poisson(
     loss, conjugate, size = Fraction(0), Fraction(0), Fraction(0)
     rows = zip(sample_weight.decimals(), scores.decimals(), duals.ints.tolist(), labels.ints.tolist(), strict=True)
     for weight, z, mantissa, label in rows:
+        if not weight:
+            continue  # its e^z may have too many digits to write down
         s, y, value = as_fraction(weight), label * label_unit, mantissa * unit
         mean = max(y - value * (shrink.positive if value > 0 else shrink.negative), Fraction(0))
         power, product = as_fraction(WIDE.exp(z)), y * as_fraction(z)

@@ -156,18 +156,6 @@ def test_curvature_is_the_difference_of_the_candidates(loss: dg.Loss) -> None:
 
 
 @every_loss
-def test_the_third_derivative_is_the_difference_of_the_curvatures(loss: dg.Loss) -> None:
-    scores, labels = spread(loss, np.linspace(-6.0, 6.0, 481) + 0.00317)
-    ahead, behind = loss.second_derivative(scores + WIDTH, labels), loss.second_derivative(scores - WIDTH, labels)
-    jerk = loss.third_derivative(*loss.derivatives(scores, labels), labels)
-    difference = (ahead - behind) / (2.0 * WIDTH)
-    if jerk is None:
-        assert (difference == 0.0).mean() > 0.9
-    else:
-        np.testing.assert_allclose(jerk, difference, rtol=1e-6, atol=1e-8)
-
-
-@every_loss
 def test_kinks_are_where_the_slope_jumps_and_nowhere_else(loss: dg.Loss) -> None:
     assert loss.has_kink == bool(loss.kinks(np.ones(1)))
     assert loss.smoothness == np.inf or not loss.has_kink

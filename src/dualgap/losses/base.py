@@ -107,10 +107,6 @@ class Loss(ABC):
         """−φ′(z) and φ″(z) for each row, together, because they share most of their work."""
         return self.dual_candidate(scores, labels), self.second_derivative(scores, labels)
 
-    def third_derivative(self, duals: Vector, second_derivatives: Vector, labels: Vector) -> Vector | None:
-        """φ‴ for each row whose −φ′ and φ″ are these; None where it is zero between kinks."""
-        return None
-
     @abstractmethod
     def ray_limit(self, duals: Vector, labels: Vector) -> float:
         """The largest t ≥ 0 for which every t·α is inside the domain."""

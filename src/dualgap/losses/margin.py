@@ -232,11 +232,8 @@ class Logistic(Loss):
         return _falling(labels * scores)[1]
 
     def derivatives(self, scores: Vector, labels: Vector) -> tuple[Vector, Vector]:
-        a, bends = _falling(labels * scores)
-        return labels * a, bends
-
-    def third_derivative(self, duals: Vector, bends: Vector, labels: Vector) -> Vector:
-        return (2.0 * duals - labels) * bends
+        a, second_derivatives = _falling(labels * scores)
+        return labels * a, second_derivatives
 
     def ray_limit(self, duals: Vector, labels: Vector) -> float:
         largest = float((labels * duals).max(initial=0.0))

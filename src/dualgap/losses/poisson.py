@@ -130,9 +130,6 @@ class Poisson(Loss):
         # Beyond the largest exponent the slope is taken as constant.
         return labels - means, np.where(scores > LARGEST_EXPONENT, 0.0, means)
 
-    def third_derivative(self, duals: Vector, second_derivatives: Vector, labels: Vector) -> Vector:
-        return second_derivatives
-
     def ray_limit(self, duals: Vector, labels: Vector) -> float:
         is_positive = duals > 0.0
         return float((labels[is_positive] / duals[is_positive]).min(initial=np.inf))

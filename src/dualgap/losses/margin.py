@@ -252,9 +252,9 @@ def _falling(m: Vector) -> tuple[Vector, Vector]:
     # Beyond 700 both are as good as zero, and e^m would soon be infinite.
     e = np.exp(np.minimum(m, LARGEST_EXPONENT))
     a = 1.0 / (1.0 + e)
-    bends = a * e
-    bends *= a
-    return a, bends
+    second_derivatives = a * e
+    second_derivatives *= a
+    return a, second_derivatives
 
 
 def _entropy(a: Vector, above: Vector, below: Vector) -> Vector:

@@ -17,7 +17,7 @@ from dualgap.workbench.plan import Plan
 # How the optimum of every problem is proven.
 REFERENCE, REFERENCE_GAP, REFERENCE_EPOCHS, REFERENCE_EVERY = "auto", 1e-6, 3000.0, 5.0
 
-# Each opening has so many records and is this many times shorter than the next: neighbors differ by at most an eighth.
+# Records of each opening, and how many times it is shorter than the next one: neighboring records differ by at most an eighth.
 STAGE_RATIO, STAGE_RECORDS = math.sqrt(10.0), 25
 
 

@@ -72,7 +72,7 @@ class Subgradient(Solver):
         return range(problem.rows.count)
 
     def eta(self, problem: Problem, updates: int) -> float:
-        """The step size after so many updates."""
+        """The step size after a number of updates."""
         length = problem.mean_squared_norm + intercept_scale(problem)
         step = self.step or default_step(problem.loss, problem.strength, problem.baseline, length)
         schedule = self.schedule or ("inverse" if problem.loss.has_kink else "constant")

@@ -17,6 +17,10 @@ QUOTIENT = Fraction(1, 10**12)
 NOTHING = Fraction(1, 10**300)
 # The certificates of the first version allowed rounding to take up this much of a smaller tol.
 OLD_PROVABLE = Fraction(1, 10**11)
+# e^z of a larger score is far beyond float64, and so is P under the Poisson loss.
+LARGEST_EXPONENT = 1000.0
+# More than a score loses by rounding, as a part of the sum of its absolute products.
+ROUNDING = 1e-12
 # The reference is this part of P(0, b*), which is computed in floats: its error is forgiven.
 REFERENCE, REFERENCE_ERROR = Fraction(1, 10**12), Fraction(1, 10**6)
 
@@ -54,9 +58,22 @@ def is_proven(certificate: Any) -> bool:
 
 
 def can_judge(claim: Claim) -> bool:
-    """Whether exact arithmetic has a formula for the loss and the answer is finite."""
-    known = claim.facts.is_softmax or claim.facts.loss.name in EXACT_LOSSES
-    return known and all(np.isfinite(part).all() for part in (claim.weights, claim.intercept, claim.duals))
+    """Whether exact arithmetic has a formula for the loss, the answer is finite, and so is P in float64."""
+    facts = claim.facts
+    if not (facts.is_softmax or facts.loss.name in EXACT_LOSSES):
+        return False
+    if not all(np.isfinite(part).all() for part in (claim.weights, claim.intercept, claim.duals)):
+        return False
+    return facts.is_softmax or facts.loss.name != "poisson" or _largest_score(claim) < LARGEST_EXPONENT
+
+
+def _largest_score(claim: Claim) -> float:
+    """An upper bound on the scores of rows with weight, rounding included."""
+    with np.errstate(all="ignore"):
+        scores = claim.facts.X @ claim.weights + claim.intercept
+        scores += ROUNDING * (abs(claim.facts.X) @ np.abs(claim.weights) + abs(claim.intercept))
+    weights = claim.facts.sample_weight
+    return float(np.max(scores if weights is None else scores[weights > 0.0]))
 
 
 def exact_truth(claim: Claim) -> Truth:

@@ -79,7 +79,7 @@ def test_large_and_sparse_with_a_kink_takes_sdca() -> None:
 def test_large_and_sparse_with_a_smooth_loss_takes_sdca_where_the_penalty_is_strong(
     factor: float, intercept: bool, name: str
 ) -> None:
-    X = sp.random(2000, 5000, 0.002, format="csr", rng=np.random.default_rng(0))
+    X = sp.random(2000, 5000, 0.002, format="csr", random_state=np.random.default_rng(0))
     problem = dg.Problem(X, np.resize([1, -1], 2000), "logistic", factor / 2000, intercept=intercept)
     result = dg.solve(problem, tol=1e-6)
     assert result.solver.name == name

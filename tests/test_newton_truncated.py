@@ -207,7 +207,7 @@ def test_data_large_beside_the_hessian_is_preconditioned() -> None:
 
 def test_truncated_run_is_certified_with_a_free_intercept() -> None:
     rng = np.random.default_rng(18)
-    X = sparse.random(700, 400, 0.05, format="csr", rng=rng)
+    X = sparse.random(700, 400, 0.05, format="csr", random_state=rng)
     y = np.where(X @ rng.normal(size=400) + 0.1 * rng.normal(size=700) > 0.0, 1, -1)
     result = dg.solve(dg.Problem(X, y, "logistic", 1e-3, intercept=True), "newton", tol=1e-9)
     assert result.status is dg.Status.CERTIFIED

@@ -17,6 +17,9 @@ from dualgap.linalg.double_double import UNIT
 
 # The smallest normal number: far more than a product or a mean of them loses where they underflow.
 UNDERFLOW = 2.0**-1022
+# What the terms of a row lose at most where they underflow: the Poisson loss takes ln m of a denormal m as that of the smallest
+# normal number, which changes m·(e^t − 1 − t) by less than 16 of those where it is used.
+LOST_BY_TERMS = 64.0 * UNDERFLOW
 # Operations inside a loss: `Loss.terms` promises its values within this many u.
 LOSS_OPERATIONS = 32
 # A primal value below this part of the cost of predicting a constant counts as zero in the relative gap: float64 has no digits for less.
@@ -111,7 +114,7 @@ def certificate(
     # The root of λ/2 comes first: a square alone may leave float64's range.
     root = sqrt(0.5 * model.strength)
     is_exact = sums.values == sums.argument == sums.dual == distance == 0.0
-    lost = 0.0 if is_exact else UNDERFLOW
+    lost = 0.0 if is_exact else LOST_BY_TERMS
     gap = (lost + fenchel + (root * moved) * (root * moved) * SLACK + repair) * SLACK
     computed = sums.gaps + (root * distance) * (root * distance)
     slope = sums.dual + rate

@@ -70,9 +70,9 @@ TO_THE_END = RULES["10"]  # The others end at the first tolerance.
 
 def rounds(rule: Rule, count: int, epoch: int) -> Iterator[list[np.ndarray]]:
     """The rows of each part, round by round, that make up an epoch."""
-    pieces = np.array_split(np.random.default_rng((SEED, epoch)).permutation(count), rule.merges * rule.parts)
-    for k in range(0, len(pieces), rule.parts):
-        yield pieces[k : k + rule.parts]
+    parts_of_rows = np.array_split(np.random.default_rng((SEED, epoch)).permutation(count), rule.merges * rule.parts)
+    for k in range(0, len(parts_of_rows), rule.parts):
+        yield parts_of_rows[k : k + rule.parts]
 
 
 def merge_cost(problem: Problem, rule: Rule) -> float:
@@ -83,8 +83,11 @@ def merge_cost(problem: Problem, rule: Rule) -> float:
 
 def best_share(problem: Problem, rows: np.ndarray, change: np.ndarray, weights: np.ndarray, way: np.ndarray) -> float:
     """The γ in [0, 1] for which D(α + γΔ) is largest; D is a parabola in it, since the hinge's conjugate is linear."""
-    bend, slope = problem.lambda_n * (way @ way), problem.labels[rows] @ change - problem.lambda_n * (weights @ way)
-    return min(1.0, max(0.0, slope / bend)) if bend > 0.0 else 1.0
+    curvature, slope = (
+        problem.lambda_n * (way @ way),
+        problem.labels[rows] @ change - problem.lambda_n * (weights @ way),
+    )
+    return min(1.0, max(0.0, slope / curvature)) if curvature > 0.0 else 1.0
 
 
 def make_round(problem: Problem, rule: Rule, parts: list[np.ndarray], duals: np.ndarray, weights: np.ndarray) -> None:

@@ -108,8 +108,8 @@ def test_logistic_models_write_probabilities(capsys: pytest.CaptureFixture[str],
     assert code == 0
     lines = out.splitlines()
     assert lines[0] == "prediction,score,probability_-1,probability_1"
-    chances = np.array([[float(cell) for cell in line.split(",")[2:]] for line in lines[1:]])
-    assert np.allclose(chances, model.probabilities(model.scores(table)), rtol=1e-12)
+    probabilities = np.array([[float(cell) for cell in line.split(",")[2:]] for line in lines[1:]])
+    assert np.allclose(probabilities, model.probabilities(model.scores(table)), rtol=1e-12)
     assert called(capsys, "certify", "m.dg", "colors.csv")[0] == 0
     softmax = ["colors.csv", "--target", "color", "--loss", "logistic", "-o", "s.dg"]
     assert called(capsys, "fit", *softmax)[0] == 0

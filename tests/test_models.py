@@ -61,9 +61,9 @@ def test_predictions_probabilities_and_frames() -> None:
     problem = dg.Problem(ROWS, SIGNS, "logistic", 0.01, intercept=True)
     result = dg.solve(problem, tol=1e-6)
     assert np.array_equal(model.predict(ROWS), result.predict(ROWS))
-    chances = model.probabilities(model.scores(ROWS))
-    assert np.allclose(chances.sum(axis=1), 1.0, rtol=1e-15)
-    assert np.array_equal(model.classes[chances.argmax(axis=1)], model.predict(ROWS))
+    probabilities = model.probabilities(model.scores(ROWS))
+    assert np.allclose(probabilities.sum(axis=1), 1.0, rtol=1e-15)
+    assert np.array_equal(model.classes[probabilities.argmax(axis=1)], model.predict(ROWS))
     frame = pandas.DataFrame(ROWS, columns=list("abcd"))
     frame["more"] = "text"
     assert np.array_equal(model.scores(frame[["more", "d", "b", "c", "a"]]), model.scores(ROWS))
@@ -264,9 +264,9 @@ def test_each_class_has_its_claim() -> None:
 def test_several_labels_under_the_logistic_loss_are_one_softmax_model(intercept: bool, duals: bool) -> None:
     model = fit(ROWS, WORDS, loss_of("logistic"), 0.01, intercept=intercept, duals=duals)
     assert (model.kind, len(model.certificates), model.status) == ("multinomial", 1, dg.Status.CERTIFIED)
-    chances = model.probabilities(model.scores(ROWS))
-    assert np.allclose(chances.sum(axis=1), 1.0, rtol=1e-14)
-    assert np.array_equal(model.predict(ROWS), np.array(["blue", "green", "red"])[chances.argmax(axis=1)])
+    probabilities = model.probabilities(model.scores(ROWS))
+    assert np.allclose(probabilities.sum(axis=1), 1.0, rtol=1e-14)
+    assert np.array_equal(model.predict(ROWS), np.array(["blue", "green", "red"])[probabilities.argmax(axis=1)])
     verdict = model.certify(sp.csr_matrix(ROWS), WORDS)
     assert verdict.holds, verdict
     spoiled = replace(model, weights=model.weights + np.array([0.0, 0.0, 1e-3]))

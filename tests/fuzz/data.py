@@ -20,9 +20,9 @@ DENORMAL = 5e-324
 
 def pick(random: Random, table: Any) -> Any:
     """A value of a table of (value, how often)."""
-    values, chances = zip(*table, strict=True)
-    odds = np.array(chances) / sum(chances)
-    return values[int(random.choice(len(values), p=odds))]
+    values, weights = zip(*table, strict=True)
+    probabilities = np.array(weights) / sum(weights)
+    return values[int(random.choice(len(values), p=probabilities))]
 
 
 def happens(random: Random, chance: float) -> bool:

@@ -1,4 +1,4 @@
-"""Intake: any matrix becomes dense or sparse rows that kernels and the judge can trust, or is refused in one sentence.
+"""Validation: any matrix becomes dense or sparse rows that kernels and the judge can trust, or is refused in one sentence.
 
 C-ordered float32 and float64 arrays and canonical CSR matrices are used in place; everything else is converted once.
 """

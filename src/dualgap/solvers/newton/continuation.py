@@ -233,5 +233,5 @@ def _warm_point(space: RowSpace, warm: Answer, first_gamma: float, settings: Set
 
 def _path(sub: Subproblem, point: Point) -> Path:
     """A point with its gap."""
-    of_gradient = gradient_gap(sub, point.gradient, point.gradient_intercept, point.intercept)
-    return Path(sub, point, fenchel_gap(sub, point), of_gradient)
+    gradient = gradient_gap(sub, point.gradient, point.gradient_intercept, point.intercept)
+    return Path(sub, point, fenchel_gap(sub, point), gradient)

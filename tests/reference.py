@@ -117,18 +117,21 @@ def sdca(
     return Run(epochs, Iterate(data.weights_of(alpha), b, alpha.copy()))
 
 
-class ShrinkingPasses:
-    """Passes of coordinate ascent in which rows that a bound holds are left out: for 1 pass, 2, 7, 22, 31 when held again.
+# How far a step size may be from 1 by rounding alone.
+ROUNDING = 1e-12
 
-    A row that moves after its return counts as left out a quarter as long. `step` is the step before, for extrapolation,
-    which is left out of passes that meet fewer than two of the stored `values` per weight.
+
+class ShrinkingPasses:
+    """Passes of coordinate ascent in which rows that a bound holds are left out: for 1, 3, 7, 15, 31 passes when held again.
+
+    A row that is not held begins at one pass again. `step` is the step before, for extrapolation.
     """
 
-    def __init__(self, data: Data, loss: Table, values: int, intercept_share: float = 0.0, center: float = 0.0) -> None:
+    def __init__(self, data: Data, loss: Table, intercept_share: float = 0.0, center: float = 0.0) -> None:
         count = data.labels.size
         self.data, self.loss, self.alpha = data, loss, np.zeros(count)
         self.shrunk_passes, self.returns, self.number = [0] * count, [0] * count, 0
-        self.step, self.row_length = np.zeros(count), values / count
+        self.step = np.zeros(count)
         self.one_over_mu = intercept_share * data.mean_squared_norm / data.strength
         self.center = center
 
@@ -153,29 +156,31 @@ class ShrinkingPasses:
         for i in map(int, order):
             score = float(X[i] @ self.data.weights_of(self.alpha)) + self.intercept
             if kkt_violation(self.loss, score, y[i], self.alpha[i]) < 0.0:
-                self.shrunk_passes[i] = {0: 1, 1: 2, 2: 7}.get(
-                    self.shrunk_passes[i], min(3 * self.shrunk_passes[i] + 1, 31)
-                )
+                self.shrunk_passes[i] = min(2 * self.shrunk_passes[i] + 1, 31)
                 self.returns[i] = self.number + 1 + self.shrunk_passes[i]
                 continue
-            self.shrunk_passes[i] //= 4
+            self.shrunk_passes[i] = 0
             self.returns[i] = self.number + 1
             gap = self.loss.value(score, y[i]) - self.loss.dual_value(self.alpha[i], y[i]) + self.alpha[i] * score
             terms += s[i] * gap
             curvature = s[i] * (X[i] @ X[i] / strength + self.one_over_mu) / self.data.total
             # A conjugate that is curved all over has no closed step: near the best one is enough.
             row = (score, y[i], self.alpha[i], curvature)
-            near = rough_logistic_dual(*row) if self.loss.domain(1.0) == (0.0, 1.0) and self.loss.bend is None else None
+            near = (
+                rough_logistic_dual(*row)
+                if self.loss.domain(1.0) == (0.0, 1.0) and self.loss.conjugate_curvature is None
+                else None
+            )
             self.alpha[i] = best_dual(self.loss, *row) if near is None else near
         self.center += (self.intercept - self.center) * len(order) / y.size
-        if self.one_over_mu == 0.0 and self.number >= 3 and len(order) * self.row_length >= 2.0 * X.shape[1]:
+        if self.one_over_mu == 0.0 and self.number > 0:
             self.extrapolate(before, {int(i) for i in order})
         else:
             self.step[:] = 0.0
         self.number += 1
         return terms
 
-    def piece(self, i: int) -> tuple[float, float]:
+    def conjugate_interval(self, i: int) -> tuple[float, float]:
         """Where the conjugate is smooth around α_i; a curved one is followed at most eight times closer to an end."""
         low, high = self.loss.domain(self.data.labels[i])
         alpha = self.alpha[i]
@@ -188,38 +193,40 @@ class ShrinkingPasses:
     def extrapolate(self, before: np.ndarray, moved: set[int]) -> None:
         """Maximize D over α + c₁(this pass) + c₂(the step before) for duals inside their interval, then stay in it."""
         X, y, s, strength = self.data
-        free = [i for i in moved if self.piece(i)[0] < self.alpha[i] < self.piece(i)[1]]
-        held = [i for i in moved - set(free) if self.alpha[i] != before[i] or self.step[i] != 0.0]
+        free = [i for i in moved if self.conjugate_interval(i)[0] < self.alpha[i] < self.conjugate_interval(i)[1]]
         p, q = np.zeros(y.size), np.zeros(y.size)
         p[free], q[free] = (self.alpha - before)[free], self.step[free]
-        gradient, bends = np.zeros(y.size), np.zeros(y.size)
+        gradient, curvatures = np.zeros(y.size), np.zeros(y.size)
         for i in free:
             slope = self.loss.dual_slope(self.alpha[i], y[i], 1)
             gradient[i] = s[i] * (slope - X[i] @ self.data.weights_of(self.alpha))
-            own = self.loss.bend if self.loss.dual_bend is None else self.loss.dual_bend(self.alpha[i], y[i])
-            bends[i] = s[i] * own
-        K = (s[:, None] * X) @ (s[:, None] * X).T / (strength * self.data.total) + np.diag(bends)
+            own = (
+                self.loss.conjugate_curvature
+                if self.loss.curvature_at is None
+                else self.loss.curvature_at(self.alpha[i], y[i])
+            )
+            curvatures[i] = s[i] * own
+        K = (s[:, None] * X) @ (s[:, None] * X).T / (strength * self.data.total) + np.diag(curvatures)
         pp, pq, qq, gp, gq = p @ K @ p, p @ K @ q, q @ K @ q, gradient @ p, gradient @ q
         w = self.data.weights_of(self.alpha)
         noise = 1e-20 * strength * self.data.total * float(w @ w)
         determinant = pp * qq - pq * pq
-        if len(held) > 0.3 * len(moved):
-            wanted = np.zeros(y.size)
-        elif min(pp, qq) > noise and determinant > 1e-10 * pp * qq:
-            wanted = ((gp * qq - gq * pq) * p + (gq * pp - gp * pq) * q) / determinant
+        if min(pp, qq) > noise and determinant > 1e-10 * pp * qq:
+            step = ((gp * qq - gq * pq) * p + (gq * pp - gp * pq) * q) / determinant
         else:
-            wanted = gp / pp * p if pp > noise else np.zeros(y.size)
+            step = gp / pp * p if pp > noise else np.zeros(y.size)
         for i in free:
-            low, high = self.piece(i)
-            wanted[i] = min(max(self.alpha[i] + wanted[i], low), high) - self.alpha[i]
-        climb, curvature = gradient @ wanted, wanted @ K @ wanted
+            low, high = self.conjugate_interval(i)
+            step[i] = min(max(self.alpha[i] + step[i], low), high) - self.alpha[i]
+        slope_along, curvature = gradient @ step, step @ K @ step
         self.step = p
-        if climb > 0.0:
-            length = min(1.0, climb / curvature) if curvature > 0.0 else 1.0
+        if slope_along > 0.0:
+            # The best step size of a direction that was not clipped is 1 up to rounding, and then 1 exactly: duals reach their ends.
+            length = slope_along / curvature if curvature > (1.0 + ROUNDING) * slope_along else 1.0
             old, value = self.alpha.copy(), self.dual()
-            self.alpha = old + length * wanted
+            self.alpha = old + length * step
             if self.dual() > value:
-                self.step = p + length * wanted
+                self.step = p + length * step
             else:
                 self.alpha = old
 
@@ -322,7 +329,7 @@ def projected_ascent(data: Data, loss: Table, epochs: int, step: float) -> Run:
                 slope = loss.dual_slope(alpha[i], y[i], +1) - scores[i]
                 moved[i] = min(max(alpha[i] + step * slope, low), high)
             else:
-                moved[i] = best_dual(loss, scores[i], y[i], alpha[i], 1.0 / step - loss.bend)
+                moved[i] = best_dual(loss, scores[i], y[i], alpha[i], 1.0 / step - loss.conjugate_curvature)
         alpha = moved
         iterates.append(Iterate(data.weights_of(alpha), 0.0, alpha.copy()))
     return Run([[it] for it in iterates], iterates[-1])

@@ -16,8 +16,8 @@ import numpy as np
 class Table(NamedTuple):
     """One row of the table of losses, for numbers: φ(z) and φ′(z), then −φ*(−α), its slope and the domain of α.
 
-    `dual_slope(α, y, side)` is the one-sided derivative of −φ*(−α), to the right for side = +1; `bend` is minus its
-    second derivative where that is constant, else None, and then `dual_bend(α, y)` is it and `near(α, y)` the interval that
+    `dual_slope(α, y, side)` is the one-sided derivative of −φ*(−α), to the right for side = +1; `conjugate_curvature` is minus its
+    second derivative where that is constant, else None, and then `curvature_at(α, y)` is it and `near(α, y)` the interval that
     an extrapolation stays in.
     """
 
@@ -26,8 +26,8 @@ class Table(NamedTuple):
     dual_value: Callable[[float, float], float]
     dual_slope: Callable[[float, float, int], float]
     domain: Callable[[float], tuple[float, float]]
-    bend: float | None
-    dual_bend: Callable[[float, float], float] | None = None
+    conjugate_curvature: float | None
+    curvature_at: Callable[[float, float], float] | None = None
     near: Callable[[float, float], tuple[float, float]] | None = None
 
 
@@ -53,7 +53,7 @@ def hinge() -> Table:
         dual_value=lambda alpha, y: y * alpha,
         dual_slope=lambda alpha, y, side: y,
         domain=unit_towards,
-        bend=0.0,
+        conjugate_curvature=0.0,
     )
 
 
@@ -76,7 +76,7 @@ def smoothed_hinge(gamma: float) -> Table:
         dual_value=lambda alpha, y: y * alpha - gamma * alpha**2 / 2.0,
         dual_slope=lambda alpha, y, side: y - gamma * alpha,
         domain=unit_towards,
-        bend=gamma,
+        conjugate_curvature=gamma,
     )
 
 
@@ -87,7 +87,7 @@ def squared_hinge() -> Table:
         dual_value=lambda alpha, y: y * alpha - alpha**2 / 4.0,
         dual_slope=lambda alpha, y, side: y - alpha / 2.0,
         domain=all_towards,
-        bend=0.5,
+        conjugate_curvature=0.5,
     )
 
 
@@ -110,7 +110,7 @@ def logistic() -> Table:
             return y * (inf if a <= 0.0 else -inf)
         return y * (log1p(-a) - log(a))
 
-    def dual_bend(alpha: float, y: float) -> float:
+    def curvature_at(alpha: float, y: float) -> float:
         return 1.0 / (y * alpha * (1.0 - y * alpha))
 
     def near(alpha: float, y: float) -> tuple[float, float]:
@@ -118,7 +118,7 @@ def logistic() -> Table:
         low, high = unit_towards(y)
         return alpha - 0.875 * (alpha - low), alpha + 0.875 * (high - alpha)
 
-    return Table(value, slope, dual_value, dual_slope, unit_towards, None, dual_bend, near)
+    return Table(value, slope, dual_value, dual_slope, unit_towards, None, curvature_at, near)
 
 
 def squared() -> Table:
@@ -128,7 +128,7 @@ def squared() -> Table:
         dual_value=lambda alpha, y: alpha * y - alpha**2 / 4.0,
         dual_slope=lambda alpha, y, side: y - alpha / 2.0,
         domain=lambda y: (-inf, inf),
-        bend=0.5,
+        conjugate_curvature=0.5,
     )
 
 
@@ -139,7 +139,7 @@ def absolute() -> Table:
         dual_value=lambda alpha, y: alpha * y,
         dual_slope=lambda alpha, y, side: y,
         domain=lambda y: (-1.0, 1.0),
-        bend=0.0,
+        conjugate_curvature=0.0,
     )
 
 
@@ -150,7 +150,7 @@ def epsilon_insensitive(epsilon: float) -> Table:
         dual_value=lambda alpha, y: alpha * y - epsilon * abs(alpha),
         dual_slope=lambda alpha, y, side: y - epsilon * side_of(alpha, side),
         domain=lambda y: (-1.0, 1.0),
-        bend=0.0,
+        conjugate_curvature=0.0,
     )
 
 
@@ -161,7 +161,7 @@ def squared_epsilon_insensitive(epsilon: float) -> Table:
         dual_value=lambda alpha, y: alpha * y - epsilon * abs(alpha) - alpha**2 / 4.0,
         dual_slope=lambda alpha, y, side: y - epsilon * side_of(alpha, side) - alpha / 2.0,
         domain=lambda y: (-inf, inf),
-        bend=0.5,
+        conjugate_curvature=0.5,
     )
 
 
@@ -177,7 +177,7 @@ def quantile(tau: float) -> Table:
         dual_value=lambda alpha, y: alpha * y,
         dual_slope=lambda alpha, y, side: y,
         domain=lambda y: (tau - 1.0, tau),
-        bend=0.0,
+        conjugate_curvature=0.0,
     )
 
 
@@ -192,7 +192,7 @@ def huber(delta: float) -> Table:
         dual_value=lambda alpha, y: alpha * y - alpha**2 / 2.0,
         dual_slope=lambda alpha, y, side: y - alpha,
         domain=lambda y: (-delta, delta),
-        bend=1.0,
+        conjugate_curvature=1.0,
     )
 
 
@@ -220,8 +220,8 @@ def poisson() -> Table:
         dual_value=dual_value,
         dual_slope=lambda alpha, y, side: log(y - alpha) if alpha < y else -inf,
         domain=lambda y: (-inf, y),
-        bend=None,
-        dual_bend=lambda alpha, y: 1.0 / (y - alpha),
+        conjugate_curvature=None,
+        curvature_at=lambda alpha, y: 1.0 / (y - alpha),
         near=lambda alpha, y: (y - 8.0 * (y - alpha), y - (y - alpha) / 8.0),
     )
 

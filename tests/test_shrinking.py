@@ -40,27 +40,14 @@ def no_ties(loss: str, form: str = "dense", weights: bool = False, intercept: bo
     )
 
 
-def left_at_the_end(fall: float) -> float:
-    """Twice what steps at times t to 1 do, over what those of a whole pass up to t did, on average over the visits' times t."""
-    times, weights = np.polynomial.legendre.leggauss(40)
-
-    def integral(low: float, high: float) -> float:
-        return 0.5 * (high - low) * float(weights @ fall ** (0.5 * (high - low) * times + 0.5 * (high + low)))
-
-    visits = 0.5 * times + 0.5
-    left = sum(weight * integral(t, 1.0) for t, weight in zip(visits, weights, strict=True))
-    met = sum(weight * integral(t - 1.0, t) for t, weight in zip(visits, weights, strict=True))
-    return 2.0 * left / met
-
-
 def assert_twin_passes(problem: dg.Problem, solver: dg.SDCA, most: int = 40) -> reference.ShrinkingPasses:
     """Passes of kernel and twin agree in rows, duals, weights, intercept and gap, until rounding decides which rows are shrunk."""
     data = reference.plain(problem)
     share = INTERCEPT_FRACTION if problem.intercept else 0.0
-    twin = reference.ShrinkingPasses(data, table_of(problem.loss), problem.rows.stored, share, first_intercept(problem))
+    twin = reference.ShrinkingPasses(data, table_of(problem.loss), share, first_intercept(problem))
     state = solver.start(problem, None)
     solver.plan(problem, state, 0, random_of(7))
-    progress, last = state.passes.progress, 0.0
+    progress = state.passes.progress
     for number in range(most):
         while not twin.active:
             twin.number += 1
@@ -76,11 +63,7 @@ def assert_twin_passes(problem: dg.Problem, solver: dg.SDCA, most: int = 40) -> 
         close(state.scalars.intercept, twin.intercept, 1.0, DIGITS)
         close(progress.pass_gap, terms, 40.0, DIGITS)
         dual_sum = abs(float(data.shares @ twin.alpha)) if problem.intercept else 0.0
-        estimate = whole = terms + dual_sum
-        if order.size == problem.rows.count and last > 0.0:
-            estimate *= left_at_the_end(min(1.0, whole / last))
-        close(progress.estimated_gap, estimate, 40.0, DIGITS)
-        last = whole if order.size == problem.rows.count else 0.0
+        close(progress.estimated_gap, terms + dual_sum, 40.0, DIGITS)
         if terms < SETTLED:
             break
     return twin

@@ -16,8 +16,6 @@ from numba.extending import register_jitable
 from dualgap.kernels.arguments import weight_of
 from dualgap.kernels.rows import add_to, dot
 
-# With a larger fraction of the rows ending a pass at a bound, the face is not settled and its curvature means little.
-MAX_BOUND_FRACTION = 0.3
 # Directions whose images have a smaller relative determinant count as parallel, and only the pass is followed.
 MIN_DETERMINANT = 1e-10
 # A direction whose squared image is a smaller fraction of ‖w‖² is rounding error: duals that trade places.
@@ -56,7 +54,7 @@ def extrapolate(data, loss, lambda_n, active, workspace, iterate, progress):
     for j in range(weights.size):
         pass_weights[j] = weights[j] - pass_weights[j]
 
-    gp, gq, pp, pq, qq, held = _row_products(data, loss, scale, active, pass_weights, workspace, duals)
+    gp, gq, pp, pq, qq = _row_products(data, loss, scale, active, pass_weights, workspace, duals)
     ww = 0.0
     for j in range(weights.size):
         w, p, q = lambda_n * weights[j], pass_weights[j], step_weights[j]
@@ -69,8 +67,6 @@ def extrapolate(data, loss, lambda_n, active, workspace, iterate, progress):
     if pp < MIN_PRODUCT_IMAGE * ww:
         gp, gq = _slopes(data, loss, active, before, step, duals, weights)
     along_pass, along_step = _coefficients(gp, gq, pp, pq, qq, MIN_SQUARED_IMAGE * ww)
-    if held > MAX_BOUND_FRACTION * active.size:
-        along_pass, along_step = 0.0, 0.0
 
     for j in range(weights.size):
         step_weights[j] = along_pass * pass_weights[j] + along_step * step_weights[j]
@@ -122,19 +118,18 @@ def forget_step(active, workspace, progress):
 
 @register_jitable
 def _row_products(data, loss, scale, active, pass_weights, workspace, duals):
-    """The rows' parts of slopes and second derivatives along p and q, and the number of duals that came to rest at a bound.
+    """The rows' parts of slopes and second derivatives along p and q.
 
-    A dual at rest is taken out of both directions and their images.
+    A dual that came to rest at a bound is taken out of both directions and their images.
     """
     before, step = workspace.before, workspace.step
-    gp, gq, pp, pq, qq, held = 0.0, 0.0, 0.0, 0.0, 0.0, 0
+    gp, gq, pp, pq, qq = 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(active.size):
         i = active[k]
         weight = weight_of(data.sample_weight, i)
         p, q = duals[i] - before[i], step[i]
         low, high = loss.conjugate_interval(data.labels[i], duals[i])
         if low == high:
-            held += p != 0.0 or q != 0.0
             if p != 0.0:
                 add_to(data.rows, i, -weight * p * scale, pass_weights)
             if q != 0.0:
@@ -148,7 +143,7 @@ def _row_products(data, loss, scale, active, pass_weights, workspace, duals):
         pp += second_derivative * p * p
         pq += second_derivative * p * q
         qq += second_derivative * q * q
-    return gp, gq, pp, pq, qq, held
+    return gp, gq, pp, pq, qq
 
 
 @register_jitable

@@ -38,7 +38,7 @@ class Passes(NamedTuple):
 def begin_passes(problem: Problem, tol: float, reshuffles: bool) -> Passes:
     """All rows active, and the relative gap to reach."""
     rows = problem.rows
-    progress = kernels.shrinking.new_progress(rows.count, problem.primal_at_zero, rows.stored / rows.count, reshuffles)
+    progress = kernels.shrinking.new_progress(rows.count, problem.primal_at_zero, reshuffles)
     queue = kernels.shrinking.new_queue(rows.count, integer_type(rows.count))
     passes = Passes(queue, kernels.extrapolation.new_workspace(rows.count, rows.dimension), progress)
     set_target(problem, passes, tol)

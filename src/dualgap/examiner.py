@@ -30,9 +30,13 @@ class Examiner:
                     f"the test part needs one label a row ({rows.count}), got {self.test[1].size}; check that they belong together"
                 )
 
-    def judge(self, answer: Answer, carried_target: float, tol: float, thorough: bool = False) -> Judgement:
+    def judge(
+        self, answer: Answer, carried_target: float, tol: float, gap_tol: float = 0.0, thorough: bool = False
+    ) -> Judgement:
         """The judgement of an answer; `certify` says what the options mean."""
-        return certify(self.problem, *answer, carried_target=carried_target, tol=tol, thorough=thorough)
+        return certify(
+            self.problem, *answer, carried_target=carried_target, tol=tol, gap_tol=gap_tol, thorough=thorough
+        )
 
     def zero_answer(self) -> Answer:
         """Zero weights: an answer that can always be judged."""

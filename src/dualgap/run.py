@@ -30,6 +30,7 @@ def solve(
     solver: str | Solver | Auto = "auto",
     *,
     tol: float = 1e-6,
+    gap_tol: float | None = None,
     max_epochs: float | None = None,
     max_seconds: float | None = None,
     seed: int = 0,
@@ -41,7 +42,7 @@ def solve(
     callback: Callable[[Record], object] | None = None,
     n_jobs: int | None = 1,
 ) -> Result:
-    """Solve a problem to a certified relative gap of `tol`, or until a limit.
+    """Solve a problem to a certified relative gap of `tol`, or an absolute one of `gap_tol`, or until a limit.
 
     Parameters
     ----------
@@ -51,6 +52,9 @@ def solve(
         A name of `dg.SOLVERS`, a spec such as "sdca(sampling=cyclic)", or a solver. "auto" chooses one and says why.
     tol : float
         The relative gap (P − D)/P to prove.
+    gap_tol : float, optional
+        An absolute gap P − D that ends the run as well: the run is CERTIFIED once either is proven, rounding included, and
+        `result.sentence` says which. `tol=0` leaves `gap_tol` alone.
     max_epochs : float, optional
         Passes over the rows, or steps on all rows; 1,000 where no limit is given.
     max_seconds : float, optional
@@ -90,7 +94,7 @@ def solve(
     chosen = build(solver, SOLVERS, "solver")
     if record_every is None and record_updates is None:
         record_every = inf if isinstance(chosen, Auto) and test is None and callback is None else 1.0
-    limits = Limits.of(tol, max_epochs, max_seconds, record_every, record_updates)
+    limits = Limits.of(tol, max_epochs, max_seconds, record_every, record_updates, gap_tol)
     if not isinstance(problem, BaseProblem):
         raise TypeError(
             f"solve needs a Problem or a MultinomialProblem, got {type(problem).__name__}; make one with dg.Problem(X, y)"

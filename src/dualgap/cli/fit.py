@@ -71,6 +71,9 @@ def fit(
         str, typer.Option("-s", "--solver", metavar="SPEC", help="The solver; dualgap solvers lists them.")
     ] = "auto",
     tol: Annotated[float, typer.Option(metavar="X", help="The relative gap that is to be proven.")] = 1e-6,
+    gap_tol: Annotated[
+        float | None, typer.Option(metavar="X", help="An absolute gap that is enough as well, once it is proven.")
+    ] = None,
     epochs: Annotated[
         float | None, typer.Option(metavar="N", help="End after N epochs. (default: 1000, if no --seconds)")
     ] = None,
@@ -143,6 +146,7 @@ def _fitted(options: Mapping[str, Any], dataset: Dataset, loss: Loss, quiet: boo
         reading=how,
         duals=options["duals"],
         tol=options["tol"],
+        gap_tol=options["gap_tol"],
         solver=options["solver"],
         max_epochs=options["epochs"],
         max_seconds=options["seconds"],
@@ -183,7 +187,7 @@ def _show(console: Console, model: Model, dataset: Dataset) -> None:
         table.add_row("dual", Text(f"{certificate.dual:.12g}"))
         table.add_row("gap", Text(f"{certificate.gap:.3g}, relative {certificate.relative_gap:.3g}"))
     color = "green" if model.status is Status.CERTIFIED else "yellow"
-    table.add_row("status", Text(f"{model.status.name}: {model.status.value}", style=color))
+    table.add_row("status", Text(f"{model.status.name}: {model.sentence}", style=color))
     for name, X, y in (("train", dataset.X, dataset.y), ("test", dataset.X_test, dataset.y_test)):
         if X is not None and y is not None:
             kind = "R²" if model.classes is None else "accuracy"

@@ -35,6 +35,7 @@ def fit(
     reading: dict[str, Any] | None = None,
     duals: bool = False,
     tol: float = 1e-6,
+    gap_tol: float | None = None,
     **options: Any,
 ) -> Model:
     """Solve and record; `options` are those of `solve`.
@@ -47,14 +48,18 @@ def fit(
     classes = np.unique(labels) if loss.task == "classification" else None
     if classes is None or classes.size <= 2:
         problem = Problem(rows, labels, loss, strength, intercept=intercept)
-        result = solve(problem, tol=tol, **options)
-        return Model.of(result, problem, tol=tol, feature_names=feature_names, duals=duals, reading=reading)
+        result = solve(problem, tol=tol, gap_tol=gap_tol, **options)
+        return Model.of(
+            result, problem, tol=tol, gap_tol=gap_tol, feature_names=feature_names, duals=duals, reading=reading
+        )
     if loss.name == "logistic":
         many = MultinomialProblem(rows, labels, strength, intercept=intercept)
-        found = solve(many, tol=tol, **options)
-        return Model.of(found, many, tol=tol, feature_names=feature_names, duals=duals, reading=reading)
+        found = solve(many, tol=tol, gap_tol=gap_tol, **options)
+        return Model.of(
+            found, many, tol=tol, gap_tol=gap_tol, feature_names=feature_names, duals=duals, reading=reading
+        )
     return _one_against_rest(
-        rows, labels, classes, loss, strength, intercept, tol, options, duals, feature_names, reading
+        rows, labels, classes, loss, strength, intercept, tol, gap_tol, options, duals, feature_names, reading
     )
 
 
@@ -66,6 +71,7 @@ def _one_against_rest(
     strength: float,
     intercept: bool,
     tol: float,
+    gap_tol: float | None,
     options: dict[str, Any],
     duals: bool,
     feature_names: Sequence[str] | None,
@@ -74,10 +80,10 @@ def _one_against_rest(
     results: list[Result] = []
     for k, label in enumerate(classes):
         problem = Problem(rows, np.where(labels == label, 1.0, -1.0), loss, strength, intercept=intercept)
-        results.append(solve(problem, tol=tol, **options))
+        results.append(solve(problem, tol=tol, gap_tol=gap_tol, **options))
         if results[-1].status is Status.INTERRUPTED and k < classes.size - 1:
             raise KeyboardInterrupt
-    last = Model.of(results[-1], problem, tol=tol, feature_names=feature_names, reading=reading)
+    last = Model.of(results[-1], problem, tol=tol, gap_tol=gap_tol, feature_names=feature_names, reading=reading)
     return replace(
         last,
         kind=ONE_VS_REST,

@@ -76,6 +76,9 @@ def race(
     tol: Annotated[
         float, typer.Option(metavar="X", help="End a run when its relative gap is proven this small.")
     ] = 1e-6,
+    gap_tol: Annotated[
+        float | None, typer.Option(metavar="X", help="End a run as well when its gap itself is proven this small.")
+    ] = None,
     test_size: Annotated[
         float, typer.Option(metavar="X", help="The fraction of rows held out as a test; 0 for none.")
     ] = 0.2,

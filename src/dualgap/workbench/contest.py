@@ -79,6 +79,7 @@ class Contest:
             self.problem,
             run.solver,
             tol=run.tol,
+            gap_tol=run.gap_tol,
             max_epochs=run.epochs,
             max_seconds=run.seconds,
             seed=run.seed,
@@ -94,7 +95,7 @@ class Contest:
             intercept=result.intercept,
             certificate=result.certificate,
             status=result.status.name,
-            sentence=str(result.status.value),
+            sentence=result.sentence,
             reason=result.reason,
             records=result.trace.columns(),
         )
@@ -102,7 +103,7 @@ class Contest:
     def _ladder(self, run: Run) -> Ladder:
         if run.solver not in self.ladders:
             self.ladders[run.solver] = Ladder(
-                RIVALS[run.solver], Task(self.problem, self.dataset.X, self.test, run.tol)
+                RIVALS[run.solver], Task(self.problem, self.dataset.X, self.test, run.tol, run.gap_tol or 0.0)
             )
         return self.ladders[run.solver]
 

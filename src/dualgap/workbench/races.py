@@ -43,6 +43,7 @@ def race(
     epochs: float | None = None,
     seconds: float | None = None,
     tol: float = 1e-6,
+    gap_tol: float | None = None,
     test_size: float = 0.2,
     repeats: int = 3,
     seed: int = 0,
@@ -60,7 +61,7 @@ def race(
 
     `data` is a name, a spec or a file as on the command line, or a list of them; or rows X, with targets `y`, and then
     `name` is what they are called. `solvers`, `strengths` and `positive` (labels set against all others) are one or
-    several; without `solvers` eight race. Columns are given mean 0 and deviation 1 where `standardize` says so, or
+    several; without `solvers` eight race. A run ends once its relative gap is proven to be `tol`, or its gap `gap_tol`. Columns are given mean 0 and deviation 1 where `standardize` says so, or
     where it is None and the data set asks for it; arrays do not. `rivals` puts the other packages that are installed
     beside the solvers. `jobs` above 1 is quicker, as runs go on in that number of processes, and their clocks disturb each other; `threads` is
     what each run may use for matrix products. Ctrl-C ends the race with what is finished.
@@ -85,6 +86,7 @@ def race(
                 "epochs": epochs,
                 "seconds": seconds,
                 "tol": tol,
+                "gap_tol": gap_tol,
                 "test_size": test_size,
                 "repeats": repeats,
                 "seed": seed,

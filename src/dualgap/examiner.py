@@ -13,14 +13,16 @@ from dualgap.data.validation import as_rows
 from dualgap.problem import BaseProblem
 from dualgap.problem.base import scores_of
 from dualgap.solvers import Answer
-from dualgap.trace import Clock, Record
+from dualgap.trace import Clock, Iterate, Record
 
 
 class Examiner:
     """Makes records: the judge's certificate, the support, and the scores on training and test rows."""
 
-    def __init__(self, problem: BaseProblem, test: tuple[Any, ArrayLike] | None) -> None:
-        self.problem = problem
+    def __init__(
+        self, problem: BaseProblem, test: tuple[Any, ArrayLike] | None, *, keeps_iterates: bool = False
+    ) -> None:
+        self.problem, self.keeps_iterates = problem, keeps_iterates
         self.test: tuple[Rows, NDArray[Any]] | None = None
         if test is not None:
             rows = as_rows(test[0], "test X").of_width(problem.rows.dimension)
@@ -42,8 +44,10 @@ class Examiner:
         """Zero weights: an answer that can always be judged."""
         return Answer(np.zeros(self.problem.weights_shape), 0.0, None)
 
-    def record(self, judged: Judgement, epoch: float, updates: int, clock: Clock) -> Record:
-        """The record of a judgement."""
+    def record(
+        self, judged: Judgement, epoch: float, updates: int, clock: Clock, answer: Answer | None = None
+    ) -> Record:
+        """The record of a judgement; `answer` is what was judged, as the algorithm carries it."""
         c, duals = judged.certificate, judged.duals
         test_score = None
         if self.test is not None:
@@ -61,4 +65,11 @@ class Examiner:
             int(np.count_nonzero(duals if duals.ndim == 1 else duals.any(axis=1))),
             self.problem.score(judged.scores),
             test_score,
+            self._copied(answer) if self.keeps_iterates and answer is not None else None,
         )
+
+    @staticmethod
+    def _copied(answer: Answer) -> Iterate:
+        """An answer that later updates in place do not reach."""
+        intercept = np.copy(answer.intercept) if np.ndim(answer.intercept) else float(answer.intercept)
+        return Iterate(answer.weights.copy(), intercept, None if answer.duals is None else answer.duals.copy())

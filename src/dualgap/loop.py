@@ -263,17 +263,17 @@ class Loop:
         judged = self.judge(answer) if is_finite else None
         if judged is not None and self.solver.is_ascent and not np.isfinite(judged.certificate.primal):
             # D never falls, so this is no divergence: e^z of a large score left float64's range, and later iterates return.
-            zero = self.examiner.zero_answer()._replace(duals=answer.duals)
-            judged = self.examiner.judge(zero, np.inf, *self.tolerances)
+            answer = self.examiner.zero_answer()._replace(duals=answer.duals)
+            judged = self.examiner.judge(answer, np.inf, *self.tolerances)
         if judged is None or judged.certificate.is_broken:
-            return self.end_broken(judged, tell)
+            return self.end_broken(answer, judged, tell)
         is_last = self.solver.output == "last" or self.state is None
         running = answer if is_last else self.solver.answer(self.problem, self.state)
         self.stall.observe(self.epoch, judged.certificate, running, is_last)
         is_stalled = False
         if not judged.certificate.proves(*self.tolerances):
             judged, is_stalled = self.stall.recheck(self.epoch, judged, lambda: self.judge(answer, thorough=True))
-        is_stop_asked = tell(self.append(judged))
+        is_stop_asked = tell(self.append(answer, judged))
         if judged.certificate.proves(*self.tolerances):
             return Status.CERTIFIED
         if is_stop_asked:
@@ -294,11 +294,12 @@ class Loop:
         carried_target = np.inf if is_carried_best else self.limits.tol
         return self.examiner.judge(answer, carried_target, *self.tolerances, thorough)
 
-    def end_broken(self, judged: Judgement | None, tell: Callable[[Record], bool]) -> Status:
+    def end_broken(self, answer: Answer, judged: Judgement | None, tell: Callable[[Record], bool]) -> Status:
         """End a run whose numbers left float64's range or contradict weak duality; zero weights are judged where P is not finite."""
         if judged is None or not np.isfinite(judged.certificate.primal):
-            judged = self.examiner.judge(self.examiner.zero_answer(), 0.0, 0.0)
-        tell(self.append(judged))
+            answer = self.examiner.zero_answer()
+            judged = self.examiner.judge(answer, 0.0, 0.0)
+        tell(self.append(answer, judged))
         is_proven = judged.certificate.proves(*self.tolerances) and not judged.certificate.is_broken
         return Status.CERTIFIED if is_proven else Status.BROKEN
 
@@ -318,9 +319,9 @@ class Loop:
         self.rejected_target = target
         self.state = self.solver.on_rejected(self.problem, self.state, self.target)
 
-    def append(self, judged: Judgement) -> Record:
-        """Write the record of a judgement."""
-        record = self.examiner.record(judged, self.epoch, self.updates, self.clock)
+    def append(self, answer: Answer, judged: Judgement) -> Record:
+        """Write the record of an answer's judgement."""
+        record = self.examiner.record(judged, self.epoch, self.updates, self.clock, answer)
         self.trace.append(record)
         self.judged = judged._replace(scores=np.empty(0))  # the result needs no scores, and they have one number a row
         return record

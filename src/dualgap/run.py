@@ -38,6 +38,7 @@ def solve(
     test: tuple[Any, ArrayLike] | None = None,
     record_every: float | None = None,
     record_updates: int | None = None,
+    keep_iterates: bool = False,
     progress: bool = False,
     callback: Callable[[Record], object] | None = None,
     n_jobs: int | None = 1,
@@ -70,6 +71,9 @@ def solve(
         and `callback`; otherwise the default is 1. Recording changes no number of the run.
     record_updates : int, optional
         Updates between records, instead of epochs.
+    keep_iterates : bool
+        Whether every record keeps a copy of weights, intercept and duals as the algorithm carried them, in `record.iterate`;
+        `result.trace.iterates()` stacks them. A record then takes n + d numbers.
     progress : bool
         Whether a progress bar is drawn on standard error.
     callback : callable, optional
@@ -101,7 +105,7 @@ def solve(
         )
     warm = None if start is None else _checked_start(problem, start)
     keep_freed_memory()
-    examiner = Examiner(problem, test)
+    examiner = Examiner(problem, test, keeps_iterates=bool(keep_iterates))
     interrupt = Interrupt()
     with watch(progress, limits.max_epochs, tol) as show, use_threads(n_jobs), interrupt:
         loop = Loop(problem, chosen, limits, int(seed), warm, examiner, interrupt)

@@ -32,6 +32,7 @@ FULL = {
     "intercept": False,
     "standardize": False,
     "parquet": True,
+    "keep_iterates": True,
     "svg": "a.svg",
     "open": False,
 }

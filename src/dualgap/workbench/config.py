@@ -54,6 +54,7 @@ OPTIONS: dict[str, str] = {
     "intercept": "flag",
     "standardize": "flag",
     "parquet": "flag",
+    "keep_iterates": "flag",
     "svg": "text",
     "open": "flag",
 }

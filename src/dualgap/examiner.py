@@ -20,9 +20,14 @@ class Examiner:
     """Makes records: the judge's certificate, the support, and the scores on training and test rows."""
 
     def __init__(
-        self, problem: BaseProblem, test: tuple[Any, ArrayLike] | None, *, keeps_iterates: bool = False
+        self,
+        problem: BaseProblem,
+        test: tuple[Any, ArrayLike] | None,
+        *,
+        keeps_iterates: bool = False,
+        evaluates_own_duals: bool = False,
     ) -> None:
-        self.problem, self.keeps_iterates = problem, keeps_iterates
+        self.problem, self.keeps_iterates, self.evaluates_own_duals = problem, keeps_iterates, evaluates_own_duals
         self.test: tuple[Rows, NDArray[Any]] | None = None
         if test is not None:
             rows = as_rows(test[0], "test X").of_width(problem.rows.dimension)
@@ -65,8 +70,16 @@ class Examiner:
             int(np.count_nonzero(duals if duals.ndim == 1 else duals.any(axis=1))),
             self.problem.score(judged.scores),
             test_score,
+            self._own_dual(answer) if self.evaluates_own_duals and answer is not None else None,
             self._copied(answer) if self.keeps_iterates and answer is not None else None,
         )
+
+    def _own_dual(self, answer: Answer) -> float | None:
+        """D at the duals of an answer; None where it has none, or infeasible ones."""
+        if answer.duals is None:
+            return None
+        found = self.problem.dual_of(answer.duals)
+        return found if np.isfinite(found) else None
 
     @staticmethod
     def _copied(answer: Answer) -> Iterate:

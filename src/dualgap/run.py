@@ -68,7 +68,8 @@ def solve(
         Rows that are scored in every record.
     record_every : float, optional
         Epochs between records. `inf` makes records only where the run needs a certificate: the default of "auto" without `test`
-        and `callback`; otherwise the default is 1. Recording changes no number of the run.
+        and `callback`; otherwise the default is 1. Recording changes no number of the run. Where it is given and finite, or `record_updates` is, records
+        have `own_dual` too, at the cost of a pass over the rows each.
     record_updates : int, optional
         Updates between records, instead of epochs.
     keep_iterates : bool
@@ -96,6 +97,7 @@ def solve(
     ('CERTIFIED', True)
     """
     chosen = build(solver, SOLVERS, "solver")
+    asks_for_records = record_updates is not None or record_every not in (None, inf)
     if record_every is None and record_updates is None:
         record_every = inf if isinstance(chosen, Auto) and test is None and callback is None else 1.0
     limits = Limits.of(tol, max_epochs, max_seconds, record_every, record_updates, gap_tol)
@@ -105,7 +107,7 @@ def solve(
         )
     warm = None if start is None else _checked_start(problem, start)
     keep_freed_memory()
-    examiner = Examiner(problem, test, keeps_iterates=bool(keep_iterates))
+    examiner = Examiner(problem, test, keeps_iterates=bool(keep_iterates), evaluates_own_duals=asks_for_records)
     interrupt = Interrupt()
     with watch(progress, limits.max_epochs, tol) as show, use_threads(n_jobs), interrupt:
         loop = Loop(problem, chosen, limits, int(seed), warm, examiner, interrupt)

@@ -63,6 +63,9 @@ class Record:
     """Duals that are not zero."""
     train_score: float
     test_score: float | None = None
+    own_dual: float | None = None
+    """D at the algorithm's own duals, which `dual`, the judge's bound, may exceed. None where the algorithm carries no duals, where
+    they are infeasible (as Σ s_i α_i ≠ 0 with a free intercept), and where records were not asked for: it costs a pass."""
     iterate: Iterate | None = field(default=None, repr=False, compare=False)
     """Copies of weights, intercept and duals, where `keep_iterates` asked for them."""
 

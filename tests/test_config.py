@@ -19,6 +19,7 @@ FULL = {
     "epochs": 50.0,
     "seconds": 1.5,
     "tol": 1e-06,
+    "gap_tol": 0.5,
     "test_size": 0.25,
     "repeats": 100,
     "seed": 7,
@@ -31,6 +32,7 @@ FULL = {
     "intercept": False,
     "standardize": False,
     "parquet": True,
+    "keep_iterates": True,
     "svg": "a.svg",
     "open": False,
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -23,7 +24,7 @@ from dualgap.limits import Limits
 from dualgap.linalg.parallel import RunOver, checked
 from dualgap.outputs import Output
 from dualgap.problem import MultinomialProblem, Problem
-from dualgap.result import Result, Status
+from dualgap.result import Result, Status, sentence_of
 from dualgap.schedule import ROW_ROUNDING, Schedule
 from dualgap.solvers import Answer, Auto, Solver
 from dualgap.stalling import StallDetector
@@ -81,16 +82,17 @@ class Loop:
         """Names of solvers that `auto` replaced; they are not used again."""
         self.clock, self.trace = Clock(), Trace()
         self.schedule = Schedule(limits, problem.rows.count, self.trace)
-        self.stall = StallDetector(limits.tol)
+        self.tolerances = (limits.tol, limits.gap_tol)
+        """The relative and the absolute gap of which either ends the run once it is proven."""
+        self.stall = StallDetector(*self.tolerances)
         self.output = Output(self.solver, problem, limits.max_epochs)
         self.touched, self.updates = 0, 0
-        self.target = limits.tol
-        """The relative gap that the solver has to estimate before the judge is asked."""
+        self.rejected_target = np.inf
+        """The relative gap that the solver has to estimate after a rejection; infinite before any."""
         self.judged: Judgement | None = None
-        try:
+        self.state: Any = None
+        with suppress(RunOver):  # a start that takes longer than the run may leaves no state
             self.state = self.first_state(self.solver, warm)
-        except RunOver:  # the start took longer than the run may
-            self.state = None
 
     def prepared(self, asked: Solver) -> Solver:
         """The variant of a solver for this problem, with its kernels compiled; or a refusal."""
@@ -102,7 +104,24 @@ class Loop:
     def first_state(self, solver: Solver, warm: Answer | None) -> Any:
         # A start far off may leave float64's range, as an iterate may; the judge and solvers check.
         with checked(self.check_time), np.errstate(over="ignore", invalid="ignore"):
-            return solver.start(self.problem, warm, self.target)
+            return solver.start(self.problem, warm, self.relative_goal())
+
+    def relative_goal(self) -> float:
+        """The relative gap that ends the run, at the P that the solver estimates, or else at that of the last record.
+
+        Without either P is at most that of a constant, which gives a goal that is small enough.
+        """
+        if self.limits.gap_tol == 0.0:
+            return self.limits.tol
+        estimate = None if self.state is None else self.solver.estimated_primal(self.problem, self.state)
+        if estimate is None:
+            estimate = self.trace[-1].primal if len(self.trace) else self.problem.baseline
+        return self.limits.relative_goal(estimate)
+
+    @property
+    def target(self) -> float:
+        """The relative gap that the solver has to estimate before the judge is asked."""
+        return min(self.relative_goal(), self.rejected_target)
 
     def check_time(self) -> None:
         """Leave long work where the run is over."""
@@ -146,6 +165,7 @@ class Loop:
             self.trace,
             self.asked,
             self.problem.classes,
+            sentence_of(ending, judged.certificate, *self.tolerances),
         )
 
     def carry_out(self, plan: Any, plan_number: int, tell: Callable[[Record], bool]) -> Status | None:
@@ -243,19 +263,18 @@ class Loop:
         judged = self.judge(answer) if is_finite else None
         if judged is not None and self.solver.is_ascent and not np.isfinite(judged.certificate.primal):
             # D never falls, so this is no divergence: e^z of a large score left float64's range, and later iterates return.
-            zero = self.examiner.zero_answer()._replace(duals=answer.duals)
-            judged = self.examiner.judge(zero, np.inf, self.limits.tol)
+            answer = self.examiner.zero_answer()._replace(duals=answer.duals)
+            judged = self.examiner.judge(answer, np.inf, *self.tolerances)
         if judged is None or judged.certificate.is_broken:
-            return self.end_broken(judged, tell)
-        tol = self.limits.tol
+            return self.end_broken(answer, judged, tell)
         is_last = self.solver.output == "last" or self.state is None
         running = answer if is_last else self.solver.answer(self.problem, self.state)
         self.stall.observe(self.epoch, judged.certificate, running, is_last)
         is_stalled = False
-        if not judged.certificate.proves(tol):
+        if not judged.certificate.proves(*self.tolerances):
             judged, is_stalled = self.stall.recheck(self.epoch, judged, lambda: self.judge(answer, thorough=True))
-        is_stop_asked = tell(self.append(judged))
-        if judged.certificate.proves(tol):
+        is_stop_asked = tell(self.append(answer, judged))
+        if judged.certificate.proves(*self.tolerances):
             return Status.CERTIFIED
         if is_stop_asked:
             return Status.STOPPED
@@ -273,33 +292,36 @@ class Loop:
         # An ascent's own duals are the best known; other solvers' are compared with those that the scores suggest.
         is_carried_best = self.solver.is_ascent or self.solver.suggests_its_duals
         carried_target = np.inf if is_carried_best else self.limits.tol
-        return self.examiner.judge(answer, carried_target, self.limits.tol, thorough)
+        return self.examiner.judge(answer, carried_target, *self.tolerances, thorough)
 
-    def end_broken(self, judged: Judgement | None, tell: Callable[[Record], bool]) -> Status:
+    def end_broken(self, answer: Answer, judged: Judgement | None, tell: Callable[[Record], bool]) -> Status:
         """End a run whose numbers left float64's range or contradict weak duality; zero weights are judged where P is not finite."""
         if judged is None or not np.isfinite(judged.certificate.primal):
-            judged = self.examiner.judge(self.examiner.zero_answer(), 0.0, 0.0)
-        tell(self.append(judged))
-        is_proven = judged.certificate.proves(self.limits.tol) and not judged.certificate.is_broken
+            answer = self.examiner.zero_answer()
+            judged = self.examiner.judge(answer, 0.0, 0.0)
+        tell(self.append(answer, judged))
+        is_proven = judged.certificate.proves(*self.tolerances) and not judged.certificate.is_broken
         return Status.CERTIFIED if is_proven else Status.BROKEN
 
     def reject_estimate(self, certificate: Certificate) -> None:
         """Where the certificate did not confirm the solver's estimate, tell the solver a smaller gap to estimate."""
         if self.state is None:
             return
-        estimate, tol = self.solver.estimated_gap(self.problem, self.state), self.limits.tol
+        estimate = self.solver.estimated_gap(self.problem, self.state)
         if estimate is None or not estimate <= self.target:
             return
-        self.target = min(self.target, SETTINGS.rejected_part * estimate)
-        if certificate.seems_to_prove(tol) and certificate.could_prove(tol):
+        target = min(self.target, SETTINGS.rejected_part * estimate)
+        if certificate.seems_to_prove(*self.tolerances) and certificate.could_prove(*self.tolerances):
             # Rounding alone spoiled the proof.
+            tol = self.limits.relative_goal(certificate.scale)
             without_rounding = tol - certificate.rounding / certificate.scale
-            self.target = min(self.target, max(without_rounding, SETTINGS.smallest_target * tol))
+            target = min(target, max(without_rounding, SETTINGS.smallest_target * tol))
+        self.rejected_target = target
         self.state = self.solver.on_rejected(self.problem, self.state, self.target)
 
-    def append(self, judged: Judgement) -> Record:
-        """Write the record of a judgement."""
-        record = self.examiner.record(judged, self.epoch, self.updates, self.clock)
+    def append(self, answer: Answer, judged: Judgement) -> Record:
+        """Write the record of an answer's judgement."""
+        record = self.examiner.record(judged, self.epoch, self.updates, self.clock, answer)
         self.trace.append(record)
         self.judged = judged._replace(scores=np.empty(0))  # the result needs no scores, and they have one number a row
         return record
@@ -308,13 +330,13 @@ class Loop:
         """Ask `auto`, where it chose the solver, for another one to go on with from here; whether there is one."""
         if self.auto is None or self.judged is None:
             return False
-        chosen, reason = self.auto.choose(self.problem, self.trace.records, self.limits.tol)
+        chosen, reason = self.auto.choose(self.problem, self.trace.records, self.relative_goal())
         if chosen == self.asked or chosen.name in self.abandoned:
             return False
         self.abandoned.add(self.asked.name)
         solver = self.prepared(chosen)
         start = Answer(self.judged.weights, self.judged.intercept, self.judged.duals)
-        self.target = self.limits.tol
+        self.rejected_target = np.inf
         try:
             self.state = self.first_state(solver, start)
         except RunOver:

@@ -30,6 +30,13 @@ class Status(Enum):
     BROKEN = "the numbers left float64's range or contradict weak duality; lower the step, or rescale the data"
 
 
+def sentence_of(status: Status, certificate: Certificate, tol: float, gap_tol: float | None) -> str:
+    """How a run ended; where the absolute gap ended it, with that gap in the place of tol."""
+    if status is Status.CERTIFIED and gap_tol and not certificate.proves(tol):
+        return f"the duality gap reached gap_tol = {gap_tol:g}, an absolute gap"
+    return str(status.value)
+
+
 @dataclass(frozen=True)
 class Result:
     """An answer, its certificate, and how it came about.
@@ -60,6 +67,8 @@ class Result:
     solver: Solver
     classes: NDArray[Any] | None
     """The labels in order; None for real targets."""
+    sentence: str
+    """How the run ended: the sentence of `status`, or, where `gap_tol` ended the run, one that names that gap."""
 
     def scores(self, X: Any) -> Vector:
         """⟨x, w⟩ + b for each row of X, with one column a class in the softmax model."""

@@ -30,6 +30,7 @@ def solve(
     solver: str | Solver | Auto = "auto",
     *,
     tol: float = 1e-6,
+    gap_tol: float | None = None,
     max_epochs: float | None = None,
     max_seconds: float | None = None,
     seed: int = 0,
@@ -37,11 +38,12 @@ def solve(
     test: tuple[Any, ArrayLike] | None = None,
     record_every: float | None = None,
     record_updates: int | None = None,
+    keep_iterates: bool = False,
     progress: bool = False,
     callback: Callable[[Record], object] | None = None,
     n_jobs: int | None = 1,
 ) -> Result:
-    """Solve a problem to a certified relative gap of `tol`, or until a limit.
+    """Solve a problem to a certified relative gap of `tol`, or an absolute one of `gap_tol`, or until a limit.
 
     Parameters
     ----------
@@ -51,6 +53,9 @@ def solve(
         A name of `dg.SOLVERS`, a spec such as "sdca(sampling=cyclic)", or a solver. "auto" chooses one and says why.
     tol : float
         The relative gap (P − D)/P to prove.
+    gap_tol : float, optional
+        An absolute gap P − D that ends the run as well: the run is CERTIFIED once either is proven, rounding included, and
+        `result.sentence` says which. `tol=0` leaves `gap_tol` alone.
     max_epochs : float, optional
         Passes over the rows, or steps on all rows; 1,000 where no limit is given.
     max_seconds : float, optional
@@ -63,9 +68,13 @@ def solve(
         Rows that are scored in every record.
     record_every : float, optional
         Epochs between records. `inf` makes records only where the run needs a certificate: the default of "auto" without `test`
-        and `callback`; otherwise the default is 1. Recording changes no number of the run.
+        and `callback`; otherwise the default is 1. Recording changes no number of the run. Where it is given and finite, or `record_updates` is, records
+        have `own_dual` too, at the cost of a pass over the rows each.
     record_updates : int, optional
         Updates between records, instead of epochs.
+    keep_iterates : bool
+        Whether every record keeps a copy of weights, intercept and duals as the algorithm carried them, in `record.iterate`;
+        `result.trace.iterates()` stacks them. A record then takes n + d numbers.
     progress : bool
         Whether a progress bar is drawn on standard error.
     callback : callable, optional
@@ -88,16 +97,17 @@ def solve(
     ('CERTIFIED', True)
     """
     chosen = build(solver, SOLVERS, "solver")
+    asks_for_records = record_updates is not None or record_every not in (None, inf)
     if record_every is None and record_updates is None:
         record_every = inf if isinstance(chosen, Auto) and test is None and callback is None else 1.0
-    limits = Limits.of(tol, max_epochs, max_seconds, record_every, record_updates)
+    limits = Limits.of(tol, max_epochs, max_seconds, record_every, record_updates, gap_tol)
     if not isinstance(problem, BaseProblem):
         raise TypeError(
             f"solve needs a Problem or a MultinomialProblem, got {type(problem).__name__}; make one with dg.Problem(X, y)"
         )
     warm = None if start is None else _checked_start(problem, start)
     keep_freed_memory()
-    examiner = Examiner(problem, test)
+    examiner = Examiner(problem, test, keeps_iterates=bool(keep_iterates), evaluates_own_duals=asks_for_records)
     interrupt = Interrupt()
     with watch(progress, limits.max_epochs, tol) as show, use_threads(n_jobs), interrupt:
         loop = Loop(problem, chosen, limits, int(seed), warm, examiner, interrupt)

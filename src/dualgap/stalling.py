@@ -32,8 +32,8 @@ SETTINGS = StallSettings()
 class StallDetector:
     """Remembers what the certificates of a run showed."""
 
-    def __init__(self, tol: float) -> None:
-        self.tol = tol
+    def __init__(self, tol: float, gap_tol: float) -> None:
+        self.tolerances = (tol, gap_tol)
         self.fingerprint: tuple[object, ...] = ()
         self.changed_at = 0.0
         """The epoch at which the running iterate last changed."""
@@ -63,16 +63,17 @@ class StallDetector:
         self, epoch: float, judged: Judgement, judge_precisely: Callable[[], Judgement]
     ) -> tuple[Judgement, bool]:
         """The judgement, again in double-double arithmetic where rounding spoils it, and whether the run is stalled."""
-        tol, certificate = self.tol, judged.certificate
+        tolerances, certificate = self.tolerances, judged.certificate
         is_frozen = epoch - self.changed_at >= SETTINGS.frozen_epochs
-        is_spoiled = (judged.is_rounding or certificate.seems_to_prove(tol)) and not certificate.could_prove(tol)
+        can_prove = certificate.could_prove(*tolerances)
+        is_spoiled = (judged.is_rounding or certificate.seems_to_prove(*tolerances)) and not can_prove
         if not is_frozen and not (is_spoiled and epoch >= self.next_precise):
             return judged, False
         self.next_precise = epoch + Schedule.epochs_between(epoch)
         precise = judge_precisely()
         if precise.certificate.gap < certificate.gap:
             judged, certificate = precise, precise.certificate
-        is_proof_impossible = certificate.seems_to_prove(tol) and not certificate.could_prove(tol)
+        is_proof_impossible = certificate.seems_to_prove(*tolerances) and not certificate.could_prove(*tolerances)
         is_falling = certificate.gap <= SETTINGS.gap_fall * self.precise_gap
         self.precise_gap = certificate.gap
         return judged, is_frozen or is_proof_impossible or not is_falling

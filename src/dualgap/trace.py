@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 class Clock:
@@ -30,6 +33,16 @@ class Clock:
         return time.perf_counter() - self._created
 
 
+class Iterate(NamedTuple):
+    """What an algorithm would have returned at a record, as it carried it: before the judge moved b or the duals."""
+
+    weights: NDArray[np.float64]
+    intercept: Any
+    """b: a float, or one number a class."""
+    duals: NDArray[np.float64] | None
+    """α; None where the algorithm carries none."""
+
+
 @dataclass(frozen=True)
 class Record:
     """The certificate and scores of a run at one moment."""
@@ -50,9 +63,15 @@ class Record:
     """Duals that are not zero."""
     train_score: float
     test_score: float | None = None
+    own_dual: float | None = None
+    """D at the algorithm's own duals, which `dual`, the judge's bound, may exceed. None where the algorithm carries no duals, where
+    they are infeasible (as Σ s_i α_i ≠ 0 with a free intercept), and where records were not asked for: it costs a pass."""
+    iterate: Iterate | None = field(default=None, repr=False, compare=False)
+    """Copies of weights, intercept and duals, where `keep_iterates` asked for them."""
 
 
-FIELDS = tuple(field.name for field in fields(Record))
+FIELDS = tuple(one.name for one in fields(Record) if one.name != "iterate")
+"""The numbers of a record."""
 
 
 class Trace:
@@ -65,7 +84,7 @@ class Trace:
         self.records.append(record)
 
     def columns(self) -> dict[str, list[Any]]:
-        """One list per field."""
+        """One list per number of the records."""
         return {name: [getattr(record, name) for record in self.records] for name in FIELDS}
 
     def to_frame(self) -> Any:
@@ -74,7 +93,40 @@ class Trace:
             import pandas
         except ImportError:
             raise ImportError("to_frame needs pandas, which is not installed; pip install 'dualgap[io]'") from None
-        return pandas.DataFrame([asdict(record) for record in self.records], columns=list(FIELDS))
+        return pandas.DataFrame(self.columns(), columns=list(FIELDS))
+
+    def iterates(self) -> dict[str, NDArray[Any]]:
+        """The iterates of all records, stacked: what `keep_iterates` left in them.
+
+        Returns
+        -------
+        dict of arrays
+            `epoch` and `updates` of shape (r,) for r records, `weights` (r, d), `intercept` (r,) and `duals` (r, n), in the softmax
+            model with one more axis for the classes. Duals are NaN in a record without any, and left out where no record has some.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import dualgap as dg
+        >>> problem = dg.Problem(np.eye(2), [-1, 1], "hinge", strength=0.5)
+        >>> result = dg.solve(problem, "sdca", max_epochs=3, tol=0, keep_iterates=True)
+        >>> result.trace.iterates()["weights"].shape
+        (2, 2)
+        """
+        kept = [(record, record.iterate) for record in self.records if record.iterate is not None]
+        if not kept or len(kept) < len(self.records):
+            raise ValueError("the records of this trace hold no iterates; pass keep_iterates=True to dg.solve")
+        found = {
+            "epoch": np.array([record.epoch for record, _ in kept]),
+            "updates": np.array([record.updates for record, _ in kept]),
+            "weights": np.stack([iterate.weights for _, iterate in kept]),
+            "intercept": np.stack([np.asarray(iterate.intercept, dtype=np.float64) for _, iterate in kept]),
+        }
+        known = next((iterate.duals for _, iterate in kept if iterate.duals is not None), None)
+        if known is not None:
+            none = np.full(known.shape, np.nan)
+            found["duals"] = np.stack([none if iterate.duals is None else iterate.duals for _, iterate in kept])
+        return found
 
     def __len__(self) -> int:
         return len(self.records)

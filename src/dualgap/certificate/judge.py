@@ -47,6 +47,7 @@ def certify(
     *,
     carried_target: float = 0.0,
     tol: float = 0.0,
+    gap_tol: float = 0.0,
     thorough: bool = False,
 ) -> Judgement:
     """Judge an answer: a certificate, with feasible duals and, where the intercept is free, the best b for the weights.
@@ -66,6 +67,8 @@ def certify(
     tol : float
         A relative gap. Duals that prove it are not scaled along their ray. Where the computed gap is within tol and rounding alone
         spoils the proof, the sums are repeated in double-double arithmetic.
+    gap_tol : float
+        A gap, which counts as proven tol and `carried_target` do: either is enough. 0 stands for none.
     thorough : bool
         Whether double-double arithmetic is used wherever rounding is the larger part of the gap.
 
@@ -102,16 +105,16 @@ def certify(
     point = kind(problem, weights, intercept, scores)
     best: _Candidate | None = None
     if carried is not None and dual_weights is not None:
-        best = _best_on_ray(point, carried, dual_weights, tol)
-    if best is None or not best.evaluation.certificate.relative_gap <= carried_target:
+        best = _best_on_ray(point, carried, dual_weights, tol, gap_tol)
+    if best is None or not best.evaluation.certificate.proves(carried_target, gap_tol):
         suggested = problem.suggested_duals(scores)
         kind.make_feasible(problem, suggested)
-        found = _best_on_ray(point, suggested, problem.weights_of(suggested), tol)
+        found = _best_on_ray(point, suggested, problem.weights_of(suggested), tol, gap_tol)
         if best is None or found.gap < best.gap:
             best = found
     certificate = best.evaluation.certificate
     is_rounding = certificate.is_rounding
-    if is_worthwhile(certificate, tol, thorough):
+    if is_worthwhile(certificate, tol, gap_tol, thorough):
         better = point.evaluate_precisely(best.duals)
         if better is not None and better.gap < certificate.gap:
             certificate = better
@@ -121,13 +124,13 @@ def certify(
     return Judgement(certificate, weights, intercept, best.duals, scores, is_rounding)
 
 
-def _best_on_ray(point: Point[Any], duals: Vector, dual_weights: Vector, tol: float) -> _Candidate:
+def _best_on_ray(point: Point[Any], duals: Vector, dual_weights: Vector, tol: float, gap_tol: float) -> _Candidate:
     """The duals that prove the smallest gap on the ray through feasible ones, which may be scaled in place.
 
-    `dual_weights` is w(α). Where the duals themselves prove tol, they stay as they are.
+    `dual_weights` is w(α). Where the duals themselves prove tol or gap_tol, they stay as they are.
     """
     here = _Candidate(duals, dual_weights, point.evaluate(duals, dual_weights))
-    if here.evaluation.certificate.proves(tol):
+    if here.evaluation.certificate.proves(tol, gap_tol):
         return here
     factor = point.best_factor(duals, 2.0 * here.evaluation.dual_penalty)
     if factor != 1.0:

@@ -28,13 +28,14 @@ TOLERATED_ROUNDING = 0.125
 PAIR_ERROR = 32 * UNIT**2
 
 
-def is_worthwhile(found: Certificate, tol: float, thorough: bool) -> bool:
-    """Whether less rounding may turn a certificate into a proof of tol."""
-    if found.proves(tol) or found.could_prove(TOLERATED_ROUNDING * tol) or not isfinite(found.primal):
+def is_worthwhile(found: Certificate, tol: float, gap_tol: float, thorough: bool) -> bool:
+    """Whether less rounding may turn a certificate into a proof of tol or gap_tol."""
+    has_room = found.could_prove(TOLERATED_ROUNDING * tol, TOLERATED_ROUNDING * gap_tol)
+    if found.proves(tol, gap_tol) or has_room or not isfinite(found.primal):
         return False
     if thorough:
-        return found.is_rounding or found.seems_to_prove(tol)
-    return tol > 0.0 and found.seems_to_prove(tol)
+        return found.is_rounding or found.seems_to_prove(tol, gap_tol)
+    return max(tol, gap_tol) > 0.0 and found.seems_to_prove(tol, gap_tol)
 
 
 def precise_certificate(proven: Certificate) -> Certificate | None:

@@ -61,17 +61,17 @@ class Certificate:
             return self.gap if self.gap > ZERO_GAP else 0.0
         return self.gap / self.scale
 
-    def proves(self, tol: float) -> bool:
-        """Whether the relative gap is at most tol, rounding included."""
-        return self.relative_gap <= tol
+    def proves(self, tol: float, gap_tol: float = 0.0) -> bool:
+        """Whether the relative gap is at most tol, or the gap itself at most gap_tol, rounding included."""
+        return self.relative_gap <= tol or self.gap <= gap_tol
 
-    def seems_to_prove(self, tol: float) -> bool:
-        """Whether the computed gap is at most tol; rounding may have made it so."""
-        return self.gap - self.rounding <= tol * max(self.primal, self.reference)
+    def seems_to_prove(self, tol: float, gap_tol: float = 0.0) -> bool:
+        """Whether the computed gap is within one of the tolerances; rounding may have made it so."""
+        return self.gap - self.rounding <= max(tol * max(self.primal, self.reference), gap_tol)
 
-    def could_prove(self, tol: float) -> bool:
-        """Whether rounding leaves room for a proof of a relative gap of tol."""
-        return self.rounding < tol * self.scale
+    def could_prove(self, tol: float, gap_tol: float = 0.0) -> bool:
+        """Whether rounding leaves room for a proof of a relative gap of tol, or of a gap of gap_tol."""
+        return self.rounding < max(tol * self.scale, gap_tol)
 
     @property
     def is_rounding(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from dualgap.datasets import Dataset
     from dualgap.losses import Loss
     from dualgap.models.model import Model
+    from dualgap.result import Result
+    from dualgap.trace import Trace
 
 # Typer keeps the line ends of a paragraph, so a paragraph is one line.
 HELP = (
@@ -71,6 +73,9 @@ def fit(
         str, typer.Option("-s", "--solver", metavar="SPEC", help="The solver; dualgap solvers lists them.")
     ] = "auto",
     tol: Annotated[float, typer.Option(metavar="X", help="The relative gap that is to be proven.")] = 1e-6,
+    gap_tol: Annotated[
+        float | None, typer.Option(metavar="X", help="An absolute gap that is enough as well, once it is proven.")
+    ] = None,
     epochs: Annotated[
         float | None, typer.Option(metavar="N", help="End after N epochs. (default: 1000, if no --seconds)")
     ] = None,
@@ -84,12 +89,20 @@ def fit(
     duals: Annotated[
         bool, typer.Option("--duals", help="Keep the duals, a number a row: certify then needs no new solve.")
     ] = False,
+    keep_iterates: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.npz",
+            help="Write weights, intercept and duals of every certificate of the run to a new .npz file.",
+        ),
+    ] = None,
     partial: Annotated[bool, typer.Option("--partial", help="On Ctrl-C, write what there is.")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but the model file's name.")] = False,
 ) -> None:
     """Fit a model and write it to a file."""
     path = first_unused(Path(), "model", "dg") if out is None else checked_output(out, overwrite)
     options = {name: value for name, value in context.params.items() if name not in ("out", "overwrite", "quiet")}
+    options["keep_iterates"] = None if keep_iterates is None else _iterates_file(keep_iterates, path)
     _carry_out(options, path, quiet=quiet or context.obj == "quiet")
 
 
@@ -99,6 +112,15 @@ def checked_output(path: Path, overwrite: bool) -> Path:
         return unused(path, "; choose another name, or pass --overwrite")
     destination(path)
     return path
+
+
+def _iterates_file(iterates: Path, model: Path) -> Path:
+    """A new .npz file that is not the model's, found out before anything is computed."""
+    if iterates.suffix != ".npz":
+        raise ValueError(f"iterates are written to a file that ends in .npz, got {str(iterates)!r}; name such a file")
+    if iterates.resolve() == model.resolve():
+        raise ValueError(f"the model and its iterates need two files, got {str(model)!r} for both; name another")
+    return unused(iterates)
 
 
 def _carry_out(options: Mapping[str, Any], path: Path, quiet: bool) -> None:
@@ -112,22 +134,38 @@ def _carry_out(options: Mapping[str, Any], path: Path, quiet: bool) -> None:
     loss = build(options["loss"], LOSSES, "loss")
     with reading(Console(stderr=True, quiet=quiet), options["data"]):
         dataset = training_part(options["data"], options, loss.task)
+    results: list[Result] = []
     try:
-        model = _fitted(options, dataset, loss, quiet)
+        model = _fitted(options, dataset, loss, quiet, results)
     except KeyboardInterrupt:
         typer.echo("dualgap: interrupted; nothing was written", err=True)
         raise typer.Exit(130) from None
     model.save(path)
+    if options["keep_iterates"] is not None:
+        _write_iterates(options["keep_iterates"], [result.trace for result in results])
     console = make_console()
     if not quiet:
         _show(console, model, dataset)
     console.print(str(path) if quiet else f"Model: {path}", soft_wrap=True, markup=False)
+    if options["keep_iterates"] is not None and not quiet:
+        console.print(f"Iterates: {options['keep_iterates']}", soft_wrap=True, markup=False)
     if model.status is not Status.CERTIFIED:
         raise typer.Exit(130 if Status.INTERRUPTED in model.statuses else 1)
 
 
-def _fitted(options: Mapping[str, Any], dataset: Dataset, loss: Loss, quiet: bool) -> Model:
-    """The model; KeyboardInterrupt where Ctrl-C left less than was asked for."""
+def _write_iterates(path: Path, traces: Sequence[Trace]) -> None:
+    """The iterates of one problem under their names, or of several with the number of the class in front: 0_weights, …"""
+    from dualgap.data.npy import write_arrays
+
+    found = [trace.iterates() for trace in traces]
+    if len(found) == 1:
+        write_arrays(path, found[0])
+        return
+    write_arrays(path, {f"{k}_{name}": values for k, arrays in enumerate(found) for name, values in arrays.items()})
+
+
+def _fitted(options: Mapping[str, Any], dataset: Dataset, loss: Loss, quiet: bool, results: list[Result]) -> Model:
+    """The model, with `results` filled; KeyboardInterrupt where Ctrl-C left less than was asked for."""
     from dualgap.models.fitting import READING, fit
     from dualgap.result import Status
 
@@ -143,6 +181,9 @@ def _fitted(options: Mapping[str, Any], dataset: Dataset, loss: Loss, quiet: boo
         reading=how,
         duals=options["duals"],
         tol=options["tol"],
+        gap_tol=options["gap_tol"],
+        on_result=results.append,
+        keep_iterates=options["keep_iterates"] is not None,
         solver=options["solver"],
         max_epochs=options["epochs"],
         max_seconds=options["seconds"],
@@ -183,7 +224,7 @@ def _show(console: Console, model: Model, dataset: Dataset) -> None:
         table.add_row("dual", Text(f"{certificate.dual:.12g}"))
         table.add_row("gap", Text(f"{certificate.gap:.3g}, relative {certificate.relative_gap:.3g}"))
     color = "green" if model.status is Status.CERTIFIED else "yellow"
-    table.add_row("status", Text(f"{model.status.name}: {model.status.value}", style=color))
+    table.add_row("status", Text(f"{model.status.name}: {model.sentence}", style=color))
     for name, X, y in (("train", dataset.X, dataset.y), ("test", dataset.X_test, dataset.y_test)):
         if X is not None and y is not None:
             kind = "R²" if model.classes is None else "accuracy"

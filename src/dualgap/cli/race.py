@@ -76,6 +76,9 @@ def race(
     tol: Annotated[
         float, typer.Option(metavar="X", help="End a run when its relative gap is proven this small.")
     ] = 1e-6,
+    gap_tol: Annotated[
+        float | None, typer.Option(metavar="X", help="End a run as well when its gap itself is proven this small.")
+    ] = None,
     test_size: Annotated[
         float, typer.Option(metavar="X", help="The fraction of rows held out as a test; 0 for none.")
     ] = 0.2,
@@ -129,6 +132,13 @@ def race(
         ),
     ] = None,
     parquet: Annotated[bool, typer.Option("--parquet", help="Write results.parquet too (needs the extra io).")] = False,
+    keep_iterates: Annotated[
+        bool,
+        typer.Option(
+            "--keep-iterates",
+            help="Write weights, intercept and duals of every record to iterates/RUN.npz beside the results.",
+        ),
+    ] = False,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the closing screen as an SVG picture.")] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in the browser at the end.")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but the results file's name.")] = False,
@@ -243,7 +253,8 @@ def _race_in(
     )
     results = folder / store.FILE
     try:
-        return runner.race(plan, results, view, jobs=options["jobs"], threads=options["threads"], done=done)
+        how = {name: options[name] for name in ("jobs", "threads", "keep_iterates")}
+        return runner.race(plan, results, view, **how, done=done)
     finally:
         if view is not None:
             view.close()

@@ -19,7 +19,7 @@ from dualgap.data.files import write_text
 from dualgap.workbench import summary
 from dualgap.workbench.plan import Heat, Plan
 from dualgap.workbench.runner import HeatResult, RaceResult
-from dualgap.workbench.summary import Standing, bounds, standings, verdict
+from dualgap.workbench.summary import Standing, bounds, goal_words, standings, verdict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -38,7 +38,7 @@ def heading(heat: Heat, data: Mapping[str, Any], strength: float, plan: Plan) ->
     limits = [f"{plan.epochs:g} epochs" if plan.epochs else "", f"{plan.seconds:g} s" if plan.seconds else ""]
     limit = " or ".join(filter(None, limits))
     free = " with intercept" if plan.intercept else ""
-    goal = f"to a relative gap of {plan.tol:g}, {limit} at most"
+    goal = f"to {goal_words(plan.tol, plan.gap_tol)}, {limit} at most"
     text.append(f"\n{plan.loss}{free}, strength {strength:.4g}; {goal}", "not bold")
     return text
 

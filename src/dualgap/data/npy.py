@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import math
 import tokenize
+from collections.abc import Mapping
+from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dualgap.data.files import written_whole
 from dualgap.memory import refuse_beyond_memory
 
 _READERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 REASON = 100  # letters of NumPy's own words that are repeated: they may hold the whole header
 # What NumPy's reader of headers raises: it evaluates a literal of Python, and repairs those of Python 2 token by token.
 _MALFORMED = (ValueError, TypeError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError, KeyError, EOFError)
+
+
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Arrays by name as one .npz file, whole or not at all; an older file of that name is replaced."""
+    with written_whole(path) as file:
+        members: dict[str, Any] = dict(arrays)
+        np.savez(file, **members)
 
 
 class Header(NamedTuple):

@@ -218,4 +218,5 @@ def _result_without_run(problem: Problem, start: Start, tol: float, solver: Solv
         Trace([record]),
         chosen,
         problem.classes,
+        str(Status.CERTIFIED.value),
     )

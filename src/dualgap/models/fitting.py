@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,9 +35,11 @@ def fit(
     reading: dict[str, Any] | None = None,
     duals: bool = False,
     tol: float = 1e-6,
+    gap_tol: float | None = None,
+    on_result: Callable[[Result], object] = lambda result: None,
     **options: Any,
 ) -> Model:
-    """Solve and record; `options` are those of `solve`.
+    """Solve and record; `options` are those of `solve`, and `on_result` is called with each problem's result.
 
     More than two labels are one softmax model under the logistic loss, and under others each fitted against the rest.
 
@@ -47,14 +49,32 @@ def fit(
     classes = np.unique(labels) if loss.task == "classification" else None
     if classes is None or classes.size <= 2:
         problem = Problem(rows, labels, loss, strength, intercept=intercept)
-        result = solve(problem, tol=tol, **options)
-        return Model.of(result, problem, tol=tol, feature_names=feature_names, duals=duals, reading=reading)
+        result = solve(problem, tol=tol, gap_tol=gap_tol, **options)
+        on_result(result)
+        return Model.of(
+            result, problem, tol=tol, gap_tol=gap_tol, feature_names=feature_names, duals=duals, reading=reading
+        )
     if loss.name == "logistic":
         many = MultinomialProblem(rows, labels, strength, intercept=intercept)
-        found = solve(many, tol=tol, **options)
-        return Model.of(found, many, tol=tol, feature_names=feature_names, duals=duals, reading=reading)
+        found = solve(many, tol=tol, gap_tol=gap_tol, **options)
+        on_result(found)
+        return Model.of(
+            found, many, tol=tol, gap_tol=gap_tol, feature_names=feature_names, duals=duals, reading=reading
+        )
     return _one_against_rest(
-        rows, labels, classes, loss, strength, intercept, tol, options, duals, feature_names, reading
+        rows,
+        labels,
+        classes,
+        loss,
+        strength,
+        intercept,
+        tol,
+        gap_tol,
+        on_result,
+        options,
+        duals,
+        feature_names,
+        reading,
     )
 
 
@@ -66,6 +86,8 @@ def _one_against_rest(
     strength: float,
     intercept: bool,
     tol: float,
+    gap_tol: float | None,
+    on_result: Callable[[Result], object],
     options: dict[str, Any],
     duals: bool,
     feature_names: Sequence[str] | None,
@@ -74,10 +96,11 @@ def _one_against_rest(
     results: list[Result] = []
     for k, label in enumerate(classes):
         problem = Problem(rows, np.where(labels == label, 1.0, -1.0), loss, strength, intercept=intercept)
-        results.append(solve(problem, tol=tol, **options))
+        results.append(solve(problem, tol=tol, gap_tol=gap_tol, **options))
+        on_result(results[-1])
         if results[-1].status is Status.INTERRUPTED and k < classes.size - 1:
             raise KeyboardInterrupt
-    last = Model.of(results[-1], problem, tol=tol, feature_names=feature_names, reading=reading)
+    last = Model.of(results[-1], problem, tol=tol, gap_tol=gap_tol, feature_names=feature_names, reading=reading)
     return replace(
         last,
         kind=ONE_VS_REST,

@@ -18,7 +18,7 @@ from dualgap.losses import LOSSES, Logistic
 from dualgap.losses.probabilities import class_probabilities
 from dualgap.models.digests import DataDigest, digest
 from dualgap.problem import MultinomialProblem, Problem
-from dualgap.result import Result, Status
+from dualgap.result import Result, Status, sentence_of
 from dualgap.spec import build, full_text
 
 Vector = NDArray[np.float64]
@@ -48,6 +48,8 @@ class Model:
     certificates: tuple[Certificate, ...]
     statuses: tuple[Status, ...]
     tol: float | None = None
+    gap_tol: float | None = None
+    """The absolute gap that was asked for as well; None where there was none."""
     classes: NDArray[Any] | None = None
     feature_names: tuple[str, ...] | None = None
     solver: str = ""
@@ -74,11 +76,12 @@ class Model:
         problem: Problem | MultinomialProblem,
         *,
         tol: float | None = None,
+        gap_tol: float | None = None,
         feature_names: Sequence[str] | None = None,
         duals: bool = False,
         reading: dict[str, Any] | None = None,
     ) -> Model:
-        """The record of one solved problem; `tol` is the one that was asked of `solve`."""
+        """The record of one solved problem; `tol` and `gap_tol` are those that were asked of `solve`."""
         classes = problem.classes
         many = isinstance(problem, MultinomialProblem)
         y: NDArray[Any] = problem.labels
@@ -94,6 +97,7 @@ class Model:
             certificates=(result.certificate,),
             statuses=(result.status,),
             tol=tol,
+            gap_tol=gap_tol,
             classes=classes,
             feature_names=None if feature_names is None else tuple(map(str, feature_names)),
             solver=result.solver.name,
@@ -112,6 +116,11 @@ class Model:
     def status(self) -> Status:
         """How the fit ended; with several problems the first ending that is not CERTIFIED."""
         return next((status for status in self.statuses if status is not Status.CERTIFIED), Status.CERTIFIED)
+
+    @property
+    def sentence(self) -> str:
+        """How the fit ended, in words; where an absolute gap ended it, with that gap."""
+        return sentence_of(self.status, self.certificate, self.tol or 0.0, self.gap_tol)
 
     @property
     def certificate(self) -> Certificate:
@@ -192,6 +201,8 @@ def _faults(model: Model) -> Iterator[str]:
     counts = [len(model.certificates), len(model.statuses), len(model.strengths)]
     if counts != [problems] * 3:
         yield f"a {kind} model with weights of shape {weights.shape} needs {problems} certificates, endings and strengths, got {counts}"
+    if model.gap_tol is not None and not 0.0 < model.gap_tol < np.inf:
+        yield f"gap_tol needs to be a finite number > 0, got {model.gap_tol}"
     if not all(np.isfinite(strength) and strength > 0.0 for strength in model.strengths):
         yield f"a strength needs to be a finite number > 0, got {model.strengths}"
     factors = model.class_factors

@@ -63,6 +63,7 @@ class _Claim(NamedTuple):
     certificate: Certificate
     status: Status
     tol: float | None
+    gap_tol: float | None
 
 
 def verify(
@@ -143,6 +144,7 @@ def _claims(model: Model, rows: Rows, y: ArrayLike, sample_weight: ArrayLike | N
                 model.certificates[k],
                 model.statuses[k],
                 model.tol,
+                model.gap_tol,
             )
         )
     return claims
@@ -155,7 +157,15 @@ def _softmax_claim(model: Model, rows: Rows, y: ArrayLike, sample_weight: ArrayL
         row_weights = factors if sample_weight is None else factors * np.asarray(sample_weight, dtype=np.float64)
     problem = MultinomialProblem(rows, y, model.strength, row_weights, model.free_intercept)
     return _Claim(
-        "", problem, model.weights, model.intercept, model.duals, model.certificate, model.statuses[0], model.tol
+        "",
+        problem,
+        model.weights,
+        model.intercept,
+        model.duals,
+        model.certificate,
+        model.statuses[0],
+        model.tol,
+        model.gap_tol,
     )
 
 
@@ -173,8 +183,9 @@ def _verify_one(claim: _Claim, may_hold: bool, seconds: float) -> _Found:
     if not np.isfinite(scores).all():
         faults.append("primal: the weights in the file are so large that their scores are not finite numbers")
         return _Found(replace(said, primal=np.inf, dual=0.0, gap=np.inf), faults, [], [])
-    tol = claim.tol if claim.tol is not None and claim.status is Status.CERTIFIED else 0.0
-    judged = certify(problem, claim.weights, claim.intercept, duals, tol=tol, thorough=True).certificate
+    tol, gap_tol = (claim.tol or 0.0, claim.gap_tol or 0.0) if claim.status is Status.CERTIFIED else (0.0, 0.0)
+    answer = (claim.weights, claim.intercept, duals)
+    judged = certify(problem, *answer, tol=tol, gap_tol=gap_tol, thorough=True).certificate
     # The judge may move a free intercept to its best place; what is claimed is claimed of the one in the file.
     primal = problem.primal(scores, claim.weights)
     # Another machine may round differently, by what the bounds allow each of the two.
@@ -221,10 +232,14 @@ def _compare_gaps(claim: _Claim, found: _Found, primal_slack: float) -> None:
             f"gap: the file says a relative gap of {said.relative_gap:.3g}, and it is {certificate.relative_gap:.3g}"
         )
     is_certified = claim.status is Status.CERTIFIED and claim.tol is not None
-    if is_certified and not certificate.relative_gap <= (claim.tol or 0.0) + slack:
+    gap_tol = claim.gap_tol or 0.0
+    is_small = gap_tol > 0.0 and certificate.gap <= gap_tol + slack * certificate.scale
+    if is_certified and not certificate.relative_gap <= (claim.tol or 0.0) + slack and not is_small:
+        also = f" or gap_tol {gap_tol:g}" if gap_tol else ""
+        shown = f", the gap {certificate.gap:.3g}" if gap_tol else ""
         found.faults.append(
-            f"status: the file says CERTIFIED at tol {claim.tol:g}, and the relative gap that can be shown is "
-            f"{certificate.relative_gap:.3g}"
+            f"status: the file says CERTIFIED at tol {claim.tol:g}{also}, and the relative gap that can be shown is "
+            f"{certificate.relative_gap:.3g}{shown}"
         )
 
 

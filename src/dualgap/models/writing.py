@@ -49,6 +49,7 @@ def _plain(model: Model) -> dict[str, Any]:
         "solver": model.solver,
         "reason": model.reason,
         "tol": model.tol,
+        **({} if model.gap_tol is None else {"gap_tol": model.gap_tol}),
         "certificates": [
             {name: _number(value) for name, value in vars(certificate).items()} | {"status": status.name}
             for certificate, status in zip(model.certificates, model.statuses, strict=True)

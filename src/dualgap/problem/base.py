@@ -31,6 +31,10 @@ Intercept = Any
 # The largest ‖x‖²s/(λS) of a row. Beyond it the products that follow from it leave float64's range.
 LARGEST_DUAL_CURVATURE = 1e280
 
+# Duals outside their domain by at most this part of the largest one, or with so small a mean, count as feasible: D then differs by
+# rounding. An algorithm that averages duals leaves [0, 1] by some 1e-16.
+DUAL_ROUNDING = 1e-12
+
 
 class BaseProblem(ABC):
     """Rows with labels, sample weights and a strength, and the functions P, D and w(α) of them. Nothing in it changes."""
@@ -144,6 +148,24 @@ class BaseProblem(ABC):
     def primal(self, scores: Vector, weights: Vector) -> float:
         """P at the given scores and weights."""
         return self.mean_of(lambda c: self.losses(scores[c], c)) + self.penalty(weights)
+
+    @abstractmethod
+    def dual(self, duals: Vector, dual_weights: Vector) -> float:
+        """D at the given duals; `dual_weights` is w(α). With an intercept the caller ensures Σ s_i α_i = 0."""
+
+    @abstractmethod
+    def dual_sums(self, duals: Vector) -> Any:
+        """(1/S) Σ s_i α_i, which has to be zero with a free intercept."""
+
+    def dual_of(self, duals: Vector) -> float:
+        """D at any duals, in one pass over the rows; −∞ where they are infeasible by more than rounding."""
+        inside = self.clipped_duals(duals)
+        largest = float(np.abs(duals).max(initial=0.0))
+        if not np.abs(inside - duals).max(initial=0.0) <= DUAL_ROUNDING * largest:
+            return -np.inf
+        if self.intercept and np.abs(self.dual_sums(inside)).max() > DUAL_ROUNDING * largest:
+            return -np.inf
+        return self.dual(inside, self.weights_of(inside))
 
     def penalty(self, weights: Vector) -> float:
         """(λ/2) ‖w‖²."""

@@ -131,6 +131,9 @@ class Problem(BaseProblem):
         conjugates = self.mean_of(lambda c: self.loss.negative_conjugate(duals[c], self.labels[c]))
         return conjugates - self.penalty(dual_weights)
 
+    def dual_sums(self, duals: Vector) -> float:
+        return self.mean_of(lambda c: duals[c])
+
     def best_intercept(self, scores: Vector, start: float) -> float:
         """argmin over b of P(w, b), from the scores at b = 0 alone: ∂P/∂b is −(1/S) Σ s_i α_i with α = −φ′(z + b)."""
         loss, labels = self.loss, self.labels

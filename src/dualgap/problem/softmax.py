@@ -120,6 +120,11 @@ class MultinomialProblem(BaseProblem):
     def chunks(self) -> list[slice]:
         return partition(self.rows.count, SETTINGS.slice_values / CHUNK_VALUES * self.class_count)
 
+    def dual(self, duals: Matrix, dual_weights: Matrix) -> float:
+        """D at the given duals: the mean entropy minus the penalty of W(A)."""
+        entropies = self.mean_of(lambda c: softmax_loss.entropies(duals[c], self.labels[c]).at(1.0))
+        return entropies - self.penalty(dual_weights)
+
     def dual_sums(self, duals: Matrix) -> Vector:
         """(1/S) Σ s_i A_i, which has to be zero with free intercepts."""
         return np.asarray(self.total_of(lambda c: self.normalized_weights[c] @ duals[c]))

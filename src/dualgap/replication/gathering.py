@@ -71,8 +71,9 @@ def _joined(runs: list[FinishedRun]) -> FinishedRun:
     for shorter in reversed(runs[:-1]):
         last = shorter.records["epoch"][-1]
         later = [place for place, epoch in enumerate(whole.records["epoch"]) if epoch > last * (1 + 1e-9)]
+        unknown = [None] * len(shorter.records["epoch"])  # as own_dual is in older results
         records = {
-            name: [*shorter.records.get(name, ()), *(values[place] for place in later)] if values else values
+            name: [*(shorter.records.get(name) or unknown), *(values[place] for place in later)] if values else values
             for name, values in whole.records.items()
         }
         whole = replace(whole, records=records)
@@ -100,7 +101,7 @@ def read(folder: Path) -> tuple[list[FinishedRun], dict[str, Any]]:
     """What a folder holds so far, a torn last line cut off; nothing where it holds nothing."""
     runs = store.resume(folder / store.FILE)
     for run in runs:
-        lacking = [name for name in RECORDED if not run.records.get(name)]
+        lacking = [name for name in RECORDED if name != "own_dual" and not run.records.get(name)]
         if lacking:
             raise ValueError(
                 f"run {run.run} of {str(folder)!r} lacks records of {lacking[0]}, which the rules need; it was edited, "

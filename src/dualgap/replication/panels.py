@@ -18,6 +18,7 @@ POINTS = 90
 Y_WORDS = {
     "primal": "primal value P",
     "dual": "dual value D",
+    "own_dual": "dual value D of the algorithm's own duals",
     "gap": "duality gap",
     "test_score": "test accuracy",
     "train_score": "training accuracy",
@@ -115,7 +116,9 @@ def curves(
     levels, top = {}, None
     if y == "primal":
         start = middle_of(runs, "primal", first=True)
-        levels, top = {"P* (proven)": _optimum(gathered, experiment, runs)}, HEADROOM * max(start, _lowest(lines))
+        top = HEADROOM * max(start, _lowest(lines))
+    if y in ("primal", "dual", "own_dual"):
+        levels = {"P* (proven)": _optimum(gathered, experiment, runs)}
     log = y in ("primal", "gap") if log_y is None else log_y
     return Panel(title, X_WORDS[x], Y_WORDS[y], tuple(lines), levels, log_x, log, top)
 

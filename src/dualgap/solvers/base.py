@@ -152,6 +152,10 @@ class Solver(ABC):
         """The relative gap that the solver estimates at no cost after an epoch; the loop asks the judge once it reaches tol."""
         return None
 
+    def estimated_primal(self, problem: Any, state: Any) -> float | None:
+        """The P of which `estimated_gap` is a part; the loop needs it to compare the estimate with an absolute gap."""
+        return None
+
     @abstractmethod
     def answer(self, problem: Any, state: Any) -> Answer:
         """The last iterate."""

@@ -163,6 +163,9 @@ class SDCA(Solver):
     def estimated_gap(self, problem: Problem, state: State) -> float | None:
         return None if state.passes is None else relative_gap(problem, state.passes)
 
+    def estimated_primal(self, problem: Problem, state: State) -> float | None:
+        return None if state.passes is None else float(state.passes.progress.least_primal)
+
     def answer(self, problem: Problem, state: State) -> Answer:
         weights, intercept = state.weights, float(state.scalars.intercept)
         seen = state.scalars.seen_weight

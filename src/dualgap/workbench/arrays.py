@@ -54,7 +54,9 @@ def command_of(runs: Sequence[FinishedRun]) -> str | None:
     asked = {
         "solvers": list(dict.fromkeys(one["solver"] for one in own)),
         "strengths": list(dict.fromkeys(one["strength"] for one in settings)),
-        **{name: first[name] for name in ("loss", "epochs", "seconds", "tol", "test_size", "intercept", "standardize")},
+        **{name: first[name] for name in ("loss", "epochs", "seconds", "tol")},
+        "gap_tol": first.get("gap_tol"),
+        **{name: first[name] for name in ("test_size", "intercept", "standardize")},
         "positive": list(first["positive"]),
         "repeats": len({one["seed"] for one in settings}),
         "seed": first["split_seed"],

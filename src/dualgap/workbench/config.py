@@ -41,6 +41,7 @@ OPTIONS: dict[str, str] = {
     "epochs": "number",
     "seconds": "number",
     "tol": "number",
+    "gap_tol": "number",
     "test_size": "number",
     "repeats": "whole",
     "seed": "whole",
@@ -53,6 +54,7 @@ OPTIONS: dict[str, str] = {
     "intercept": "flag",
     "standardize": "flag",
     "parquet": "flag",
+    "keep_iterates": "flag",
     "svg": "text",
     "open": "flag",
 }
@@ -146,7 +148,7 @@ def plan_of(options: Mapping[str, Any]) -> Plan:
         seconds=seconds,
         **{
             name: options[name]
-            for name in ("tol", "test_size", "repeats", "seed", "intercept", "standardize", "target")
+            for name in ("tol", "gap_tol", "test_size", "repeats", "seed", "intercept", "standardize", "target")
         },
         positive=tuple(options["positive"] or ()),
         rivals=tuple(installed()) if options["rivals"] else (),

@@ -32,7 +32,7 @@ MAX_RECORD_EVERY = 20.0  # epochs
 class Contest:
     """What the runs of one heat share: the rows, the problem, and what is known of both."""
 
-    def __init__(self, run: Run, threads: int = 1) -> None:
+    def __init__(self, run: Run, threads: int = 1, keep_iterates: bool = False) -> None:
         self.dataset = prepared_data(run)
         self.strength = strength_of(run.strength, self.dataset.shape[0])
         self.problem = Problem(
@@ -41,7 +41,7 @@ class Contest:
         # Labels turned round, or columns in other units, would set the weights against another truth than they know.
         self.beta = None if run.positive or run.standardize else self.dataset.beta
         self.data = _facts(self.dataset, self.problem.loss.task, self.beta)
-        self.threads = threads
+        self.threads, self.keep_iterates = threads, keep_iterates
         self.ladders: dict[str, Ladder] = {}
         self.libraries: ThreadpoolController | None = None
 
@@ -79,12 +79,14 @@ class Contest:
             self.problem,
             run.solver,
             tol=run.tol,
+            gap_tol=run.gap_tol,
             max_epochs=run.epochs,
             max_seconds=run.seconds,
             seed=run.seed,
             test=self.test,
             record_every=run.every or min(max(1.0, (run.epochs or 0.0) / TARGET_RECORDS), MAX_RECORD_EVERY),
             callback=lambda record: tell(record) is True,
+            keep_iterates=self.keep_iterates,
             n_jobs=self.threads,
         )
         return self._kept(
@@ -94,15 +96,16 @@ class Contest:
             intercept=result.intercept,
             certificate=result.certificate,
             status=result.status.name,
-            sentence=str(result.status.value),
+            sentence=result.sentence,
             reason=result.reason,
             records=result.trace.columns(),
+            iterates=result.trace.iterates() if self.keep_iterates else None,
         )
 
     def _ladder(self, run: Run) -> Ladder:
         if run.solver not in self.ladders:
             self.ladders[run.solver] = Ladder(
-                RIVALS[run.solver], Task(self.problem, self.dataset.X, self.test, run.tol)
+                RIVALS[run.solver], Task(self.problem, self.dataset.X, self.test, run.tol, run.gap_tol or 0.0)
             )
         return self.ladders[run.solver]
 

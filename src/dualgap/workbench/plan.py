@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from dualgap.limits import check_gap_tol
+
 # The end of a run where none is given: small data gets all its epochs, large data does not take all day.
 DEFAULT_EPOCHS, DEFAULT_SECONDS = 500.0, 10.0
 DEFAULT_DATA, DEFAULT_STRENGTH = "breast_cancer", "0.01"
@@ -33,6 +35,9 @@ MAX_RUNS = 1_000_000
 # scikit-learn splits data by a seed of 32 bits.
 LARGEST_SEED = 2**32 - 1
 
+# Settings that stand in a run's settings, and so in its id, only where they were chosen.
+RARE = ("every", "experiment", "gap_tol")
+
 
 @dataclass(frozen=True)
 class Run:
@@ -55,12 +60,13 @@ class Run:
     kind: str = "solver"  # or "rival"
     every: float | None = None  # epochs between records, where a race's own choice is not meant
     experiment: str | None = None  # of a replication
+    gap_tol: float | None = None  # an absolute gap that ends the run as well
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings as plain values, as they are written to disk; those only a replication has, where it has them."""
+        """The settings as plain values, as they are written to disk; those that few runs have, where they have them."""
         told = asdict(self) | {"positive": list(self.positive)}
-        return {name: value for name, value in told.items() if value is not None or name not in ("every", "experiment")}
+        return {name: value for name, value in told.items() if value is not None or name not in RARE}
 
     @property
     def id(self) -> str:
@@ -101,6 +107,7 @@ class Plan:
     rivals: tuple[str, ...] = ()
     every: float | None = None
     experiment: str | None = None
+    gap_tol: float | None = None
 
     def __post_init__(self) -> None:
         if not (self.data and self.strengths and self.solvers):
@@ -112,6 +119,7 @@ class Plan:
                 raise ValueError(f"{name} must be a finite number above 0, got {value}")
         if not (math.isfinite(self.tol) and self.tol >= 0):
             raise ValueError(f"tol must be a finite number, at least 0, got {self.tol}")
+        check_gap_tol(self.gap_tol)
         if not 0 <= self.test_size < 1:
             raise ValueError(f"the test fraction must be at least 0 and below 1, got {self.test_size}")
         if self.repeats < 1:
@@ -145,10 +153,10 @@ class Plan:
         settings = next(self.heats()).runs[0].settings
         for finished in runs:
             for name in _SHARED:
-                if finished.settings.get(name) != settings[name]:
+                if finished.settings.get(name) != settings.get(name):
                     raise ValueError(
                         f"the finished runs have {name.removeprefix('split_')} {finished.settings.get(name)}, got "
-                        f"{settings[name]}; resume with their settings, or choose another folder with -o"
+                        f"{settings.get(name)}; resume with their settings, or choose another folder with -o"
                     )
 
     def _run(self, data: str, strength: str, solver: str, kind: str, repeat: int) -> Run:
@@ -171,6 +179,7 @@ class Plan:
             kind=kind,
             every=None if self.every is None else float(self.every),
             experiment=self.experiment,
+            gap_tol=None if self.gap_tol is None else float(self.gap_tol),
         )
 
 
@@ -198,6 +207,7 @@ _SHARED = (
     "epochs",
     "seconds",
     "tol",
+    "gap_tol",
     "test_size",
     "split_seed",
     "intercept",
@@ -229,7 +239,7 @@ def _command(settings: list[Mapping[str, Any]]) -> str:
     ):
         for value in dict.fromkeys(values):
             words += [name, str(value)]
-    for name in ("loss", "epochs", "seconds", "tol", "test_size", "target"):
+    for name in ("loss", "epochs", "seconds", "tol", "gap_tol", "test_size", "target"):
         if first.get(name) is not None:
             words += [f"--{name.replace('_', '-')}", _typed(first[name])]
     words += ["--repeats", str(len({one.get("seed") for one in settings})), "--seed", str(first.get("split_seed", 0))]

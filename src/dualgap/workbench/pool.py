@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from types import TracebackType
 from typing import Any
@@ -26,8 +27,8 @@ POLL_SECONDS = 0.2  # between two waits for the workers, in which Ctrl-C is noti
 class Pool:
     """`jobs` processes, started when entered and ended when left, whatever they are doing then."""
 
-    def __init__(self, jobs: int, threads: int) -> None:
-        self.jobs, self.threads = jobs, threads
+    def __init__(self, jobs: int, threads: int, keep_iterates: bool = False) -> None:
+        self.jobs, self.threads, self.keep_iterates = jobs, threads, keep_iterates
         self.workers: dict[Connection, Any] = {}
 
     def __enter__(self) -> Pool:
@@ -41,7 +42,10 @@ class Pool:
         for number in range(self.jobs):
             ours, theirs = context.Pipe()
             worker = context.Process(
-                target=_work, args=(theirs, self.threads), name=f"dualgap-race-{number}", daemon=True
+                target=_work,
+                args=(theirs, self.threads, self.keep_iterates),
+                name=f"dualgap-race-{number}",
+                daemon=True,
             )
             worker.start()
             # With the parent's copy closed, each side hears at once when the other is gone.
@@ -122,7 +126,7 @@ def _ignoring_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, previous)
 
 
-def _work(line: Connection, threads: int) -> None:
+def _work(line: Connection, threads: int, keep_iterates: bool) -> None:
     """Carry out the runs that the connection brings until it is closed."""
     # Children of some systems, or of another thread, do not inherit that Ctrl-C is ignored.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -136,7 +140,7 @@ def _work(line: Connection, threads: int) -> None:
             run: Run = line.recv()
             try:
                 if contest is None or heat != _heat_of(run):
-                    contest, heat, ready = Contest(run, threads), _heat_of(run), set()
+                    contest, heat, ready = Contest(run, threads, keep_iterates), _heat_of(run), set()
                 if run.solver not in ready:
                     contest.prepare(run)
                     ready.add(run.solver)
@@ -160,7 +164,7 @@ class _RecordSender:
         now = self.clock.elapsed()
         if now - self.sent >= TELL_SECONDS:
             self.sent = now
-            self.line.send(record)
+            self.line.send(replace(record, iterate=None))
 
 
 def _heat_of(run: Run) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +43,7 @@ def race(
     epochs: float | None = None,
     seconds: float | None = None,
     tol: float = 1e-6,
+    gap_tol: float | None = None,
     test_size: float = 0.2,
     repeats: int = 3,
     seed: int = 0,
@@ -53,6 +54,7 @@ def race(
     rivals: bool = False,
     jobs: int = 1,
     threads: int = 1,
+    keep_iterates: bool = False,
     name: str = "arrays",
     progress: bool = False,
 ) -> Race:
@@ -60,10 +62,11 @@ def race(
 
     `data` is a name, a spec or a file as on the command line, or a list of them; or rows X, with targets `y`, and then
     `name` is what they are called. `solvers`, `strengths` and `positive` (labels set against all others) are one or
-    several; without `solvers` eight race. Columns are given mean 0 and deviation 1 where `standardize` says so, or
+    several; without `solvers` eight race. A run ends once its relative gap is proven to be `tol`, or its gap `gap_tol`. Columns are given mean 0 and deviation 1 where `standardize` says so, or
     where it is None and the data set asks for it; arrays do not. `rivals` puts the other packages that are installed
     beside the solvers. `jobs` above 1 is quicker, as runs go on in that number of processes, and their clocks disturb each other; `threads` is
-    what each run may use for matrix products. Ctrl-C ends the race with what is finished.
+    what each run may use for matrix products. `keep_iterates` leaves weights, intercept and duals of every record in the runs
+    (`race.runs[0].iterates`, by the names of `Trace.iterates`), and `save` writes them beside the results. Ctrl-C ends the race with what is finished.
     """
     extras.require("a race")
     in_memory = y is not None
@@ -85,6 +88,7 @@ def race(
                 "epochs": epochs,
                 "seconds": seconds,
                 "tol": tol,
+                "gap_tol": gap_tol,
                 "test_size": test_size,
                 "repeats": repeats,
                 "seed": seed,
@@ -96,7 +100,7 @@ def race(
             }
         )
         with _bar(plan) if progress else nullcontext() as watcher:
-            outcome = runner.race(plan, watcher=watcher, jobs=jobs, threads=threads)
+            outcome = runner.race(plan, watcher=watcher, jobs=jobs, threads=threads, keep_iterates=keep_iterates)
     refusals = {solver: sentence for heat in outcome.heats for solver, sentence in heat.refusals.items()}
     if not outcome.runs and refusals and not outcome.interrupted:
         raise ValueError(f"no solver can do this: {next(iter(refusals.values()))}")
@@ -198,6 +202,7 @@ class Race:
         with tempfile.TemporaryDirectory(prefix=".race-", dir=file.parent) as folder:
             whole = Path(folder) / store.FILE
             for finished in self.runs:
+                store.write_iterates(file, finished)
                 store.append(whole, finished)
             try:
                 # A link is refused where a file of that name has come into being; a move would overwrite it.
@@ -214,7 +219,8 @@ class Race:
 
         unused(Path(path))
         with tempfile.TemporaryDirectory() as folder:
-            return write_page([self.save(folder)], Path(path), arrays.command_of(self.runs))
+            without = replace(self, runs=tuple(replace(run, iterates=None) for run in self.runs))
+            return write_page([without.save(folder)], Path(path), arrays.command_of(self.runs))
 
     def __repr__(self) -> str:
         heats = [f"{leaderboard(heat)!r}\n{_verdict(heat)}\n{summary.bounds(heat)}" for heat in self._heats()]

@@ -76,6 +76,7 @@ SETTINGS: Mapping[str, Check] = {
     "epochs": _or_none(is_number),
     "seconds": _or_none(is_number),
     "tol": is_number,
+    "gap_tol": _or_none(is_number),
     "test_size": is_number,
     "seed": _is_count,
     "split_seed": _is_count,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,12 +50,14 @@ def race(
     *,
     jobs: int = 1,
     threads: int = 1,
+    keep_iterates: bool = False,
     done: Iterable[store.FinishedRun] = (),
 ) -> RaceResult:
     """Carry out the plan. Ctrl-C ends it with what there is; a run cut short is not counted as finished.
 
     With `jobs` above 1 runs go on in that number of processes at once: quicker, but the clocks then disturb each other.
     Each run may use `threads` threads: solvers their own, rivals those of BLAS and OpenMP. Runs in `done` are taken as they are and not run again.
+    `keep_iterates` keeps those of every record: in a file beside `results` for each run, or without results in the runs.
     """
     if jobs < 1 or threads < 1:
         raise ValueError(
@@ -66,9 +68,10 @@ def race(
     jobs = min(jobs, sum(run.id not in known for heat in plan.heats() for run in heat.runs))
     try:
         with ExitStack() as closing:
-            pool = closing.enter_context(Pool(jobs, threads)) if jobs > 1 else None
+            pool = closing.enter_context(Pool(jobs, threads, keep_iterates)) if jobs > 1 else None
             for heat in plan.heats():
-                if not _race_heat(heat, known, results, watcher or Watcher(), gathered, threads, pool):
+                contest = functools.partial(Contest, threads=threads, keep_iterates=keep_iterates)
+                if not _race_heat(heat, known, results, watcher or Watcher(), gathered, contest, pool):
                     gathered.interrupted = True
                     break
     except KeyboardInterrupt:
@@ -82,12 +85,12 @@ def _race_heat(
     results: Path | None,
     watcher: Watcher,
     gathered: RaceResult,
-    threads: int,
+    contest_of: Callable[[Run], Contest],
     pool: Pool | None,
 ) -> bool:
     """Run one heat, adding to `gathered` as it goes; False where it was interrupted."""
     watcher.loading(heat)
-    contest = Contest(heat.runs[0], threads)
+    contest = contest_of(heat.runs[0])
     here = HeatResult(heat, contest.data, contest.strength)
     gathered.heats.append(here)
     watcher.loaded(heat, here.data, here.strength)
@@ -106,6 +109,9 @@ def _race_heat(
             interrupted = finished.status == Status.INTERRUPTED.name
             if not interrupted:
                 if results is not None:
+                    # First: a line of results says that all of the run is on the disk.
+                    store.write_iterates(results, finished)
+                    finished = replace(finished, iterates=None)
                     store.append(results, finished)
                 here.runs.append(finished)
             watcher.finished(run, finished)

@@ -11,12 +11,16 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import IO, Any
 
+from numpy.typing import NDArray
+
 from dualgap.data.files import destination, parsed_json, unused, written_whole
+from dualgap.data.npy import write_arrays
 from dualgap.workbench.decompression import content_of
 from dualgap.workbench.results_schema import strange_field
 
 FORMAT = 1
 FILE = "results.jsonl"
+ITERATES = "iterates"  # the folder of their files
 
 log = logging.getLogger("dualgap")
 
@@ -39,6 +43,8 @@ class FinishedRun:
     versions: dict[str, str] = field(default_factory=dict)
     weights: list[float] | None = None  # kept, with the intercept, where data["beta"] holds the true ones
     intercept: float | None = None
+    # By the names of Trace.iterates, where they were asked for; in a file of their own, and never in a line of results.
+    iterates: dict[str, NDArray[Any]] | None = field(default=None, repr=False, compare=False)
 
     def last(self, name: str) -> Any:
         """The last value of a field of the records, None where there is none."""
@@ -46,7 +52,7 @@ class FinishedRun:
         return values[-1]
 
 
-KNOWN = tuple(one.name for one in fields(FinishedRun))
+KNOWN = tuple(one.name for one in fields(FinishedRun) if one.name != "iterates")
 REQUIRED = tuple(one.name for one in fields(FinishedRun) if one.default is MISSING and one.default_factory is MISSING)
 
 
@@ -84,12 +90,26 @@ def claim_folder(folder: Path) -> Path:
 
 def append(path: Path, finished: FinishedRun) -> None:
     """Add one line, and come back only when the disk has it; a torn line left by a crash is cut off first."""
-    line = json.dumps({"format": FORMAT} | _plain(finished.__dict__), allow_nan=False, ensure_ascii=False)
+    kept = {name: getattr(finished, name) for name in KNOWN}
+    line = json.dumps({"format": FORMAT} | _plain(kept), allow_nan=False, ensure_ascii=False)
     with destination(path).open("a+b") as file:
         _drop_torn_line(file, path)
         file.write(line.encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())
+
+
+def iterates_file(results: Path, run: str) -> Path:
+    """Where the iterates of a run are, beside its results file."""
+    return results.with_name(ITERATES) / f"{run}.npz"
+
+
+def write_iterates(results: Path, finished: FinishedRun) -> None:
+    """The iterates of a run, where it has some, in a file of their own beside the results file."""
+    if finished.iterates is not None:
+        path = iterates_file(results, finished.run)
+        path.parent.mkdir(exist_ok=True)
+        write_arrays(path, finished.iterates)
 
 
 def resume(path: Path) -> list[FinishedRun]:

@@ -122,7 +122,11 @@ def final(finished: FinishedRun, name: str) -> float | None:
     at = values.size - 1
     gaps, seconds = column(finished, "relative_gap"), column(finished, "seconds")
     if is_rival(finished) and gaps.size == values.size == seconds.size and not np.isnan(gaps).all():
-        reached = np.flatnonzero(gaps <= _number(finished.settings.get("tol", 0.0)))
+        is_reached = gaps <= _number(finished.settings.get("tol", 0.0))
+        absolute = column(finished, "gap")
+        if finished.settings.get("gap_tol") and absolute.size == gaps.size:
+            is_reached |= absolute <= _number(finished.settings["gap_tol"])
+        reached = np.flatnonzero(is_reached)
         at = int(reached[np.argmin(seconds[reached])] if reached.size else np.nanargmin(gaps))
     return float(values[at]) if math.isfinite(values[at]) else None
 
@@ -165,20 +169,26 @@ def bounds(runs: Sequence[FinishedRun]) -> str:
     return "" if found is None else f"Proven: the optimum lies between {found[0]:.9g} and {found[1]:.9g}."
 
 
+def goal_words(tol: float, gap_tol: float | None) -> str:
+    """What ends the runs of a race."""
+    return f"a relative gap of {tol:g}" + (f" or a gap of {gap_tol:g}" if gap_tol else "")
+
+
 def verdict(runs: Sequence[FinishedRun], tol: float) -> str:
     """One sentence: the winner, by how much, and how sure that is."""
     ranked = standings(runs)
     if not ranked:
         return "No run was finished, so there is no winner."
     best, *others = ranked
+    goal = goal_words(tol, runs[0].settings.get("gap_tol"))
     measure = "seconds" if best.certified else "relative_gap"
     value = best.median(measure) or 0.0
     if best.certified and not others:
-        said = f"{best.solver} proved a relative gap of {tol:g} after {duration(value)} of updates"
+        said = f"{best.solver} proved {goal} after {duration(value)} of updates"
     elif best.certified:
-        said = f"{best.solver} wins: it proved a relative gap of {tol:g} after {duration(value)} of updates"
+        said = f"{best.solver} wins: it proved {goal} after {duration(value)} of updates"
     else:
-        said = f"No solver proved a relative gap of {tol:g}; {best.solver} came closest with {value:.1e}"
+        said = f"No solver proved {goal}; {best.solver} came closest with {value:.1e}"
     rivals = [other for other in others if other.certified == best.certified]
     if not others:
         return f"{said}, without a rival."

@@ -100,6 +100,10 @@ class Continuation:
             return np.inf
         return path.gap / self.primal if self.primal > 0.0 else 0.0
 
+    def estimated_primal(self) -> float:
+        """P of the last point on all rows; at first that of the start."""
+        return self.primal
+
     def answer(self) -> Answer:
         """The last point on all rows, with its duals; the subsample's point without duals before there is one."""
         path = self.last_on_all_rows

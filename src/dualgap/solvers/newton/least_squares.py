@@ -41,6 +41,10 @@ class LeastSquares:
     def estimated_gap(self) -> float:
         return 0.0 if self.is_solved else np.inf
 
+    def estimated_primal(self) -> None:
+        """None: a solve is done or not, whatever P is."""
+        return None
+
     def answer(self) -> Answer:
         """The weights; the certificate takes the duals that the scores suggest."""
         return Answer(self.space.from_row_space(self.weights, self.refinement), self.intercept, None)

@@ -87,6 +87,10 @@ class Smooth:
         gap = phase.prediction.gap if isinstance(phase, Predicted) else _gradient_gap(self.all_rows, phase.point)
         return gap / phase.primal if phase.primal > 0.0 else 0.0
 
+    def estimated_primal(self) -> float:
+        """P of the phase's point."""
+        return self.phase.primal
+
     def answer(self) -> Answer:
         """The weights of the phase, with duals where they are on all rows."""
         phase = self.phase

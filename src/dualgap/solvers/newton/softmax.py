@@ -100,6 +100,10 @@ class SoftmaxNewton:
         gap = min(as_it_is, moved**2 / (2.0 * strength))
         return gap / max(self.point.primal, float(np.finfo(np.float64).tiny))
 
+    def estimated_primal(self) -> float:
+        """P of the point."""
+        return self.point.primal
+
     def answer(self) -> Answer:
         """The point in the problem's own columns, and its duals."""
         weights = self.point.weights

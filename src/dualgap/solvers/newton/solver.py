@@ -108,6 +108,10 @@ class Newton(Solver):
     def estimated_gap(self, problem: BaseProblem, state: State) -> float | None:
         return float(state.way.estimated_gap())
 
+    def estimated_primal(self, problem: BaseProblem, state: State) -> float | None:
+        primal: float | None = state.way.estimated_primal()
+        return primal
+
     def answer(self, problem: BaseProblem, state: State) -> Answer:
         answer: Answer = state.way.answer()
         return answer

@@ -52,6 +52,10 @@ class Truncated:
         gap = gradient_gap(self.all_rows, point.gradient, point.gradient_intercept, point.intercept)
         return gap / self.primal if self.primal > 0.0 else 0.0
 
+    def estimated_primal(self) -> float:
+        """P of the point."""
+        return self.primal
+
     def answer(self) -> Answer:
         return Answer(self.point.weights, self.point.intercept, self.point.duals)
 

@@ -92,6 +92,8 @@ def _heat(
         "strength": strength,
         "facts": {name: facts[name] for name in ("name", "task", "rows", "columns", "test_rows") if name in facts},
         "tol": tol,
+        "gap_tol": heat[0].settings.get("gap_tol"),
+        "goal": summary.goal_words(tol, heat[0].settings.get("gap_tol")),
         "verdict": summary.verdict(heat, tol),
         "winner": ranked[0].solver,
         "certified": ranked[0].certified,
@@ -186,8 +188,8 @@ def _title(heats: Sequence[dict[str, Any]]) -> str:
 
 
 def _question(heats: Sequence[dict[str, Any]]) -> str:
-    goals = {heat["tol"] for heat in heats}
-    goal = f"a relative gap of {goals.pop():g}" if len(goals) == 1 else "the smallest gap"
+    goals = {heat["goal"] for heat in heats}
+    goal = goals.pop() if len(goals) == 1 else "the smallest gap"
     return f"Which algorithm is first to prove {goal} on {_title(heats)}?"
 
 

@@ -45,7 +45,7 @@ function drawTiles() {
   const facts = heat.facts;
   const shape = facts.rows ? `${facts.rows.toLocaleString("en")} rows × ${Number(facts.columns).toLocaleString("en")}` : "";
   const tested = facts.test_rows ? `${facts.test_rows.toLocaleString("en")} held out` : "";
-  const words = [shape, tested, heat.loss, `λ = ${plainText(heat.strength, 4)}`, `asked for a relative gap of ${Number(heat.tol).toExponential()}`, `up to ${heat.repeats} run${heat.repeats > 1 ? "s" : ""} per solver`];
+  const words = [shape, tested, heat.loss, `λ = ${plainText(heat.strength, 4)}`, `asked for a relative gap of ${Number(heat.tol).toExponential()}${heat.gap_tol ? ` or a gap of ${Number(heat.gap_tol).toExponential()}` : ""}`, `up to ${heat.repeats} run${heat.repeats > 1 ? "s" : ""} per solver`];
   byId("facts").textContent = words.filter(Boolean).join(" · ");
   const second = heat.rows.find((row) => row.place === 2);
   const measure = heat.certified ? "the time" : "the gap";

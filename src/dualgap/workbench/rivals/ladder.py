@@ -11,7 +11,7 @@ import numpy as np
 from dualgap.certificate import Certificate, Judgement, certify
 from dualgap.examiner import Examiner
 from dualgap.problem import Problem
-from dualgap.result import Status
+from dualgap.result import Status, sentence_of
 from dualgap.trace import Clock, Record, Trace
 from dualgap.workbench.plan import DEFAULT_SECONDS
 from dualgap.workbench.rivals.base import Fit, Rival, Vector
@@ -31,6 +31,7 @@ class Task:
     X: Any
     test: tuple[Any, Any] | None
     tol: float
+    gap_tol: float = 0.0
 
 
 class Climb(NamedTuple):
@@ -82,8 +83,9 @@ class Ladder:
             record: Record = self.examiner.record(judged, 0.0, 0, clock)
             trace.append(record)
             spent += clock.seconds
-            if record.relative_gap <= self.task.tol:
-                ending = (Status.CERTIFIED, Status.CERTIFIED.value)
+            if judged.certificate.proves(self.task.tol, self.task.gap_tol):
+                sentence = sentence_of(Status.CERTIFIED, judged.certificate, self.task.tol, self.task.gap_tol)
+                ending = (Status.CERTIFIED, sentence)
                 break
             if spent >= budget:
                 ending = (Status.TIME_EXHAUSTED, f"its fits took the {budget:g} s they had")

@@ -99,8 +99,10 @@ def make_round(problem: Problem, rule: Rule, parts: list[np.ndarray], duals: np.
     for part in parts:
         own, scalars = weights.copy(), kernels.sdca.new_scalars(0.0)
         data = kernels.arguments.RowData(rows.arrays, problem.labels, None)
-        terms = kernels.arguments.DualTerms(rows.squared_norms, problem.strength, problem.lambda_n / stiffness, 0.0)
-        kernels.sdca.sdca_steps(data, loss, terms, part, duals, own, scalars, None)
+        constants = kernels.arguments.DualConstants(
+            rows.squared_norms, problem.strength, problem.lambda_n / stiffness, 0.0
+        )
+        kernels.sdca.sdca_steps(data, loss, constants, part, duals, own, scalars, None)
         way += (own - weights) / stiffness
     share = 1.0 / rule.parts if rule.name == "averaged" else 1.0
     if rule.name == "searched":

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import dualgap as dg
+from dualgap.solvers.newton import continuation, smooth
 from dualgap.solvers.newton.point import Point, evaluate
 from dualgap.solvers.newton.settings import Settings
 from dualgap.solvers.newton.subproblem import subsample, subsample_strides, with_all_rows
@@ -92,3 +95,35 @@ def test_working_set_of_most_rows_is_none() -> None:
     point = evaluate(with_all_rows(problem), np.zeros(6), 0.9, 1.0)
     assert np.count_nonzero(point.second_derivatives) > problem.rows.count // 3
     assert select_working_set(problem, point, Settings()) is None
+
+
+def test_scores_of_a_working_set_are_refined_in_row_space() -> None:
+    """More columns than rows and a mean of 1e5: scores in row space are inexact, and a working set holds some of the rows."""
+    random = np.random.default_rng(0)
+    X = 1e5 + random.normal(size=(80, 4)) @ random.normal(size=(4, 100))
+    problem = dg.Problem(X, np.where(random.normal(size=80) > 0.0, 1.0, -1.0), "hinge", 1e-3, intercept=True)
+    state = continuation.start(problem, None, 1e-9, replace(Settings(), few_rows=10))
+    refined = 0
+    for _ in range(60):
+        state = state.advance()
+        current = state.phase.current
+        assert current.point.scores.size == current.sub.count
+        refined += state.refinement is not None and isinstance(state.phase, continuation.OnWorkingSet)
+    assert refined > 0, "no working set was refined"
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_next_rows_counts_the_rows_of_the_next_subsample(loss: str) -> None:
+    random = np.random.default_rng(1)
+    X = random.normal(size=(4000, 2))
+    problem = dg.Problem(X, np.where(X[:, 0] + random.normal(size=4000) > 0.0, 1.0, -1.0), loss, 1e-3)
+    settings = replace(Settings(), few_rows=20, subsample_growth=4)
+    start = (continuation if loss == "hinge" else smooth).start
+    state, counts = start(problem, None, 1e-9, settings), []
+    while state.next_rows < problem.rows.count:
+        expected = state.next_rows
+        state = state.advance()
+        sub = state.phase.current.sub if loss == "hinge" else state.phase.sub
+        assert sub.count == expected
+        counts.append(expected)
+    assert len(set(counts)) > 2, "several subsamples were used"

@@ -61,9 +61,9 @@ def assert_twin_passes(problem: dg.Problem, solver: dg.SDCA, most: int = 40) -> 
         close(state.duals, twin.alpha, float(np.abs(twin.alpha).max()), DIGITS)
         close(state.weights, data.weights_of(twin.alpha), 1.0, DIGITS)
         close(state.scalars.intercept, twin.intercept, 1.0, DIGITS)
-        close(progress.pass_gap, terms, 40.0, DIGITS)
+        close(progress.pass_sum, terms, 40.0, DIGITS)
         dual_sum = abs(float(data.shares @ twin.alpha)) if problem.intercept else 0.0
-        close(progress.estimated_gap, terms + dual_sum, 40.0, DIGITS)
+        close(progress.estimated_sum, terms + dual_sum, 40.0, DIGITS)
         if terms < SETTLED:
             break
     return twin
@@ -158,12 +158,12 @@ def test_only_a_rejection_lowers_the_target() -> None:
     solver = dg.SDCA(shrinking=True)
     state = solver.start(problem, None, 1e-3)
     state = solver.advance(problem, state, solver.plan(problem, state, 0, random_of(7)))
-    before = float(state.passes.progress.target_gap)
+    before = float(state.passes.progress.target_sum)
     steps = solver.plan(problem, state, 1, random_of(7))
-    assert state.passes.progress.target_gap == before, "being asked for a plan says nothing about the certificate"
+    assert state.passes.progress.target_sum == before, "being asked for a plan says nothing about the certificate"
     state = solver.advance(problem, state, steps)
     assert len(steps) == 24, "the target is still met after one more pass"
     estimate = solver.estimated_gap(problem, state)
     state = solver.on_rejected(problem, state, 0.5 * estimate)
     assert state.passes.progress.tol == 0.5 * estimate
-    assert state.passes.progress.target_gap == pytest.approx(0.5 * state.passes.progress.estimated_gap)
+    assert state.passes.progress.target_sum == pytest.approx(0.5 * state.passes.progress.estimated_sum)

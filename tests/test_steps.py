@@ -229,7 +229,7 @@ def test_kkt_violation_is_negative_exactly_where_a_bound_holds(loss: dg.Loss) ->
     stays = np.array(
         [best_dual(table, *map(float, row), 0.1) == row[2] for row in zip(scores, labels, duals, strict=True)]
     )
-    if kernel_loss(loss).has_curved_conjugate():
+    if kernel_loss(loss).conjugate_curvature_varies():
         # The conjugate's slope is infinite at both ends; the violation is how far the dual is from its candidate.
         np.testing.assert_allclose(said, np.abs(loss.dual_candidate(scores, labels) - duals), rtol=1e-13)
         return

@@ -20,7 +20,7 @@ class RowData(NamedTuple):
     sample_weight: Any
 
 
-class DualTerms(NamedTuple):
+class DualConstants(NamedTuple):
     """The numbers of a problem that a dual step depends on."""
 
     squared_norms: Any

@@ -90,7 +90,7 @@ def extrapolate(data, loss, lambda_n, active, workspace, iterate, progress):
     size = 0.0
     if slope > 0.0:
         size = slope / second_derivative if second_derivative > slope else 1.0
-        if loss.has_curved_conjugate():
+        if loss.conjugate_curvature_varies():
             size = _size_if_rising(data, loss, active, step, duals, slope, second_derivative, size)
 
     for k in range(active.size):

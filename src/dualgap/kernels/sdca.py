@@ -25,13 +25,13 @@ def new_scalars(intercept):
 
 
 @kernel
-def sdca_steps(data, loss, terms, order, duals, weights, scalars, average):
+def sdca_steps(data, loss, constants, order, duals, weights, scalars, average):
     """Coordinate steps over `order`. Updates duals, weights and scalars in place; weights = w(duals) still holds.
 
     `average` is None unless the duals are averaged: an Average of `solvers/averaging.py`, whose duals are summed.
     """
-    rows, labels, squared_norms = data.rows, data.labels, terms.squared_norms
-    intercept, rate, scale = scalars.intercept, terms.intercept_rate, 1.0 / terms.lambda_n
+    rows, labels, squared_norms = data.rows, data.labels, constants.squared_norms
+    intercept, rate, scale = scalars.intercept, constants.intercept_rate, 1.0 / constants.lambda_n
     averaged = 0.0
     if average is not None:
         averaged = average.counts.updates
@@ -61,15 +61,15 @@ def sdca_steps(data, loss, terms, order, duals, weights, scalars, average):
 
 
 @kernel
-def modified_sgd_steps(data, loss, terms, center, order, duals, weights, scalars):
+def modified_sgd_steps(data, loss, constants, center, order, duals, weights, scalars):
     """The modified-SGD first epoch: each row in turn as if it were the last, with w^(t) = Σ s_i α_i x_i/(λt).
 
     t is the weight seen so far. `weights` holds Σ s_i α_i x_i/(λS) throughout, so w^(t) is weights·S/t and no pass
     rescales it; when every row was seen once, t = S and weights = w(duals). The intercept's way from `center`, where it
     started, is stretched likewise.
     """
-    total = terms.lambda_n / terms.strength
-    seen, intercept, rate = scalars.seen_weight, scalars.intercept, terms.intercept_rate
+    total = constants.lambda_n / constants.strength
+    seen, intercept, rate = scalars.seen_weight, scalars.intercept, constants.intercept_rate
     for k in range(order.size):
         if k + AHEAD < order.size:
             prefetch(data.rows, order[k + AHEAD])
@@ -79,9 +79,9 @@ def modified_sgd_steps(data, loss, terms, center, order, duals, weights, scalars
         score = (dot(data.rows, i, weights) + (intercept - center)) * stretch + center
         seen += weight
         if weight > 0.0:
-            dual_curvature = weight * (terms.squared_norms[i] / terms.lambda_n + rate) * (total / seen)
+            dual_curvature = weight * (constants.squared_norms[i] / constants.lambda_n + rate) * (total / seen)
             new = loss.dual_step(score, data.labels[i], 0.0, dual_curvature)
             duals[i] = new
-            add_to(data.rows, i, weight * new / terms.lambda_n, weights)
+            add_to(data.rows, i, weight * new / constants.lambda_n, weights)
             intercept += weight * new * rate
     scalars.seen_weight, scalars.intercept = seen, intercept

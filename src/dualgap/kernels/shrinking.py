@@ -7,7 +7,10 @@ on the violation is needed. A held row adds nothing to the gap
 
     P − D = (1/S) Σ s_i·(φ_i(z_i) + φ_i*(−α_i) + α_i z_i) ,
 
-so the sum of the rows' terms in a pass, each evaluated before its row's step, estimates the gap at almost no cost.
+so the sum of the rows' terms in a pass, each evaluated before its row's step, estimates the gap at almost no cost. Shrunk rows are
+assumed to be held still, so the estimate can be too small: the judge checks it, and all rows return when the target is met.
+
+A free intercept moves by proximal steps with the rate of `kernels/sdca.py`; with one, nothing is extrapolated.
 """
 
 from __future__ import annotations
@@ -45,9 +48,9 @@ class Queue(NamedTuple):
 
     active: Any
     reactivation_pass: Any
-    """For each row, the pass in which it returns."""
+    """For each row, the pass in which it returns; for an active one, the pass of its last step."""
     shrunk_passes: Any
-    """For each row, for how many passes it was left out the last time."""
+    """For each row, for how many passes it was left out the last time; 0 where its last step did not find it held."""
     first_shrunk: Any
     """For each list of shrunk rows, its first row, or NO_ROW."""
     next_shrunk: Any
@@ -74,7 +77,7 @@ def new_queue(count, integers):
 
 
 def new_progress(count, primal_at_zero, reshuffles):
-    """The scalars of the passes. Gaps here are sums of s_i·(term of row i): S times a gap."""
+    """The scalars of the passes. A sum is one of s_i·(term of row i)."""
     return record(
         pass_number=0,
         position=0,  # of the next row in the queue
@@ -82,11 +85,11 @@ def new_progress(count, primal_at_zero, reshuffles):
         reshuffles=int(reshuffles),  # whether each pass draws a new order, or all keep the first
         key=0,  # addresses the random numbers together with the pass
         is_met=0,  # whether a pass of this plan met the target, which ends the plan
-        has_step=0,  # whether the workspace holds the step before this pass
+        has_step=0,  # whether workspace.step is the step before this pass, and not zero
         dual_sum=0.0,  # Σ s_i α_i
-        pass_gap=0.0,  # the terms met in this pass so far
-        estimated_gap=0.0,  # the gap that is likely after the last pass, divided by GAP_FRACTION
-        target_gap=0.0,  # the plan ends after a pass whose estimated_gap is at most this
+        pass_sum=0.0,  # the terms of this pass so far
+        estimated_sum=0.0,  # the terms of the last pass, with a free intercept plus |Σ s_i α_i|; GAP_FRACTION/S times it is the gap
+        target_sum=0.0,  # the plan ends after a pass whose estimated_sum is at most this
         tol=0.0,  # the relative gap to reach
         least_primal=float(primal_at_zero),  # the least P estimated so far
         primal_at_zero=float(primal_at_zero),
@@ -96,10 +99,10 @@ def new_progress(count, primal_at_zero, reshuffles):
 
 
 @kernel
-def passes(data, loss, terms, max_steps, queue, workspace, iterate, progress):
+def passes(data, loss, constants, max_steps, queue, workspace, iterate, progress):
     """Visit at most `max_steps` rows, pass after pass; end early after a pass that meets the target. Returns the rows visited.
 
-    Updates queue, workspace, iterate and progress in place; weights = w(duals) still holds.
+    Updates queue, workspace, iterate and progress in place; weights = w(duals) still holds, up to MAX_WEIGHT_DRIFT.
     """
     made = 0
     while made < max_steps and progress.is_met == 0:
@@ -109,21 +112,21 @@ def passes(data, loss, terms, max_steps, queue, workspace, iterate, progress):
                 progress.pass_number += 1
                 continue
         # With a free intercept the center of its proximal term moves, and with it the function that a pass maximizes.
-        extrapolates = progress.pass_number > 0 and terms.intercept_rate == 0.0
+        extrapolates = progress.pass_number > 0 and constants.intercept_rate == 0.0
         if progress.position == 0:
             _begin_pass(queue, workspace, iterate, progress, extrapolates)
         stop = min(progress.active, progress.position + max_steps - made)
         made += stop - progress.position
-        _coordinate_steps(data, loss, terms, queue.active[: progress.active], stop, queue, iterate, progress)
+        _coordinate_steps(data, loss, constants, queue.active[: progress.active], stop, queue, iterate, progress)
         progress.position = stop
         if stop < progress.active:
             break
         progress.position = 0
-        _end_pass(data, loss, terms, iterate, progress)
+        _end_pass(data, loss, constants, iterate, progress)
         if extrapolates and progress.is_met == 0:
-            extrapolate(data, loss, terms.lambda_n, queue.active[: progress.active], workspace, iterate, progress)
+            extrapolate(data, loss, constants.lambda_n, queue.active[: progress.active], workspace, iterate, progress)
             if progress.drift > MAX_WEIGHT_DRIFT:
-                _recompute_weights(data, terms.lambda_n, iterate.duals, iterate.weights)
+                _recompute_weights(data, constants.lambda_n, iterate.duals, iterate.weights)
                 progress.drift = 0.0
         elif progress.has_step == 1:
             forget_step(queue.active[: progress.active], workspace, progress)
@@ -146,16 +149,16 @@ def _begin_pass(queue, workspace, iterate, progress, extrapolates):
             workspace.before[queue.active[k]] = iterate.duals[queue.active[k]]
         for j in range(iterate.weights.size):
             workspace.before_weights[j] = iterate.weights[j]
-    progress.pass_gap = 0.0
+    progress.pass_sum = 0.0
 
 
 @register_jitable
-def _coordinate_steps(data, loss, terms, active, stop, queue, iterate, progress):
-    """Coordinate steps over the rows of the pass from `progress.position` to `stop`; notes which rows a bound holds."""
-    rows, labels, squared_norms = data.rows, data.labels, terms.squared_norms
+def _coordinate_steps(data, loss, constants, active, stop, queue, iterate, progress):
+    """Coordinate steps over the rows of the pass from `progress.position` to `stop`; notes which rows a bound or kink holds."""
+    rows, labels, squared_norms = data.rows, data.labels, constants.squared_norms
     duals, weights = iterate.duals, iterate.weights
-    rate, scale, number = terms.intercept_rate, 1.0 / terms.lambda_n, progress.pass_number
-    intercept, dual_sum, pass_gap = iterate.scalars.intercept, progress.dual_sum, progress.pass_gap
+    rate, scale, number = constants.intercept_rate, 1.0 / constants.lambda_n, progress.pass_number
+    intercept, dual_sum, pass_sum = iterate.scalars.intercept, progress.dual_sum, progress.pass_sum
     for k in range(progress.position, stop):
         if k + AHEAD < active.size:
             ahead = active[k + AHEAD]
@@ -166,8 +169,8 @@ def _coordinate_steps(data, loss, terms, active, stop, queue, iterate, progress)
         i = active[k]
         label, old = labels[i], duals[i]
         score = dot(rows, i, weights) + intercept
-        # A dual under a conjugate that is not quadratic is never held, and its violation would cost an exponential.
-        if not loss.has_curved_conjugate() and loss.kkt_violation(score, label, old) < 0.0:
+        # Logistic and Poisson: no bound ever holds the dual, so the exponential of its violation is saved.
+        if not loss.conjugate_curvature_varies() and loss.kkt_violation(score, label, old) < 0.0:
             queue.shrunk_passes[i] = min(2 * queue.shrunk_passes[i] + 1, MAX_SHRUNK_PASSES)
             queue.reactivation_pass[i] = number + 1 + queue.shrunk_passes[i]
             continue
@@ -176,41 +179,42 @@ def _coordinate_steps(data, loss, terms, active, stop, queue, iterate, progress)
         weight = weight_of(data.sample_weight, i)
         dual_curvature = weight * (squared_norms[i] * scale + rate)
         new, gap = loss.coordinate_step(score, label, old, dual_curvature)
-        pass_gap += weight * gap
+        pass_sum += weight * gap
         delta = new - old
         if delta != 0.0:
             duals[i] = new
             add_to(rows, i, weight * delta * scale, weights)
             intercept += weight * delta * rate
             dual_sum += weight * delta
-    iterate.scalars.intercept, progress.dual_sum, progress.pass_gap = intercept, dual_sum, pass_gap
+    iterate.scalars.intercept, progress.dual_sum, progress.pass_sum = intercept, dual_sum, pass_sum
 
 
 @register_jitable
-def _end_pass(data, loss, terms, iterate, progress):
+def _end_pass(data, loss, constants, iterate, progress):
     """Move the intercept's center, estimate the gap, and note whether the estimate meets the target."""
     # Moving the proximal center of b to b itself adds Σ s_iα_i·intercept_rate to b once more. It is scaled by the active part of
     # the rows, because the duals of shrunk rows do not react.
-    iterate.scalars.intercept += progress.dual_sum * terms.intercept_rate * (progress.active / data.labels.size)
-    estimate = progress.pass_gap + (abs(progress.dual_sum) if terms.intercept_rate > 0.0 else 0.0)
-    progress.estimated_gap = estimate
-    if estimate > progress.target_gap:
+    iterate.scalars.intercept += progress.dual_sum * constants.intercept_rate * (progress.active / data.labels.size)
+    # Σ s_iα_i must be 0 at the optimum; its size stands for what repairing it costs.
+    estimate = progress.pass_sum + (abs(progress.dual_sum) if constants.intercept_rate > 0.0 else 0.0)
+    progress.estimated_sum = estimate
+    if estimate > progress.target_sum:
         return
-    gap = GAP_FRACTION * estimate * terms.strength / terms.lambda_n
-    primal = _estimated_primal(data, loss, terms, iterate.duals, iterate.weights, progress.primal_at_zero, gap)
+    gap = GAP_FRACTION * estimate * constants.strength / constants.lambda_n
+    primal = _estimated_primal(data, loss, constants, iterate.duals, iterate.weights, progress.primal_at_zero, gap)
     progress.least_primal = min(progress.least_primal, primal)
-    progress.target_gap = target_gap(progress.tol, progress.least_primal, terms.lambda_n / terms.strength)
-    progress.is_met = 1 if estimate <= progress.target_gap else 0
+    progress.target_sum = target_sum(progress.tol, progress.least_primal, constants.lambda_n / constants.strength)
+    progress.is_met = 1 if estimate <= progress.target_sum else 0
 
 
 @register_jitable
-def target_gap(tol, primal, total_weight):
+def target_sum(tol, primal, total_weight):
     """The sum of a pass's terms at which the relative gap is about tol."""
     return tol * primal * total_weight / GAP_FRACTION
 
 
 @register_jitable
-def _estimated_primal(data, loss, terms, duals, weights, primal_at_zero, gap):
+def _estimated_primal(data, loss, constants, duals, weights, primal_at_zero, gap):
     """P = D + gap, with −φ*(−α) = φ(0) − (φ(0) + φ*(−α))."""
     conjugates = 0.0
     for i in range(data.labels.size):
@@ -218,7 +222,12 @@ def _estimated_primal(data, loss, terms, duals, weights, primal_at_zero, gap):
     squared_norm = 0.0
     for j in range(weights.size):
         squared_norm += weights[j] * weights[j]
-    return primal_at_zero - conjugates * terms.strength / terms.lambda_n - 0.5 * terms.strength * squared_norm + gap
+    return (
+        primal_at_zero
+        - conjugates * constants.strength / constants.lambda_n
+        - 0.5 * constants.strength * squared_norm
+        + gap
+    )
 
 
 @register_jitable
@@ -253,7 +262,7 @@ def _shrink(queue, active, number, step):
             place = queue.reactivation_pass[i] % LISTS
             queue.next_shrunk[i] = queue.first_shrunk[place]
             queue.first_shrunk[place] = i
-            step[i] = 0.0
+            step[i] = 0.0  # extrapolation leaves a shrunk row where it is
         else:
             queue.active[kept] = i
             kept += 1

@@ -113,16 +113,16 @@ class SDCA(Solver):
         rows, loss = problem.rows, self._kernel_loss(problem)
         data = kernels.arguments.RowData(rows.arrays, problem.labels, problem.sample_weight)
         rate = intercept_scale(problem) / problem.lambda_n
-        terms = kernels.arguments.DualTerms(rows.squared_norms, problem.strength, problem.lambda_n, rate)
+        constants = kernels.arguments.DualConstants(rows.squared_norms, problem.strength, problem.lambda_n, rate)
         written = (state.duals, state.weights, state.scalars)
         if state.is_first_epoch_open:
-            kernels.sdca.modified_sgd_steps(data, loss, terms, first_intercept(problem), steps, *written)
+            kernels.sdca.modified_sgd_steps(data, loss, constants, first_intercept(problem), steps, *written)
         elif isinstance(steps, StepCount):
             assert state.passes is not None
             steps.count = kernels.shrinking.passes(
                 data,
                 loss,
-                terms,
+                constants,
                 len(steps),
                 state.passes.queue,
                 state.passes.workspace,
@@ -130,7 +130,7 @@ class SDCA(Solver):
                 state.passes.progress,
             )
         else:
-            kernels.sdca.sdca_steps(data, loss, terms, steps, *written, state.average)
+            kernels.sdca.sdca_steps(data, loss, constants, steps, *written, state.average)
         return state
 
     def _kernel_loss(self, problem: Problem) -> Any:

@@ -49,7 +49,7 @@ def set_target(problem: Problem, passes: Passes, tol: float) -> None:
     """Let the passes end once their estimate of the relative gap is tol."""
     progress = passes.progress
     progress.tol = tol
-    progress.target_gap = kernels.shrinking.target_gap(tol, progress.least_primal, problem.total_weight)
+    progress.target_sum = kernels.shrinking.target_sum(tol, progress.least_primal, problem.total_weight)
 
 
 def plan_passes(problem: Problem, passes: Passes, duals: Vector, random: Random) -> StepCount:
@@ -70,5 +70,5 @@ def relative_gap(problem: Problem, passes: Passes) -> float:
     progress = passes.progress
     if progress.pass_number == 0 or not progress.least_primal > 0.0:
         return float("inf")
-    gap = kernels.shrinking.GAP_FRACTION * progress.estimated_gap / problem.total_weight
+    gap = kernels.shrinking.GAP_FRACTION * progress.estimated_sum / problem.total_weight
     return float(gap / progress.least_primal)

@@ -45,7 +45,7 @@ class ScalarFunctions(Protocol):
     def conjugate_interval(self, label, dual):
         """The interval around a dual within which extrapolation may move it; the dual alone where a bound or a kink holds it."""
 
-    def has_curved_conjugate(self):
+    def conjugate_curvature_varies(self):
         """Whether the conjugate's second derivative changes inside the interval; no bound ever holds such a family's dual."""
 
 

@@ -124,7 +124,7 @@ class LogisticFamily(NamedTuple):
             return min(near, far), max(near, far)
         return dual, dual
 
-    def has_curved_conjugate(self):
+    def conjugate_curvature_varies(self):
         return True
 
 

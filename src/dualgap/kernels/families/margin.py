@@ -61,7 +61,7 @@ class MarginFamily(NamedTuple):
             return min(0.0, label * self.upper), max(0.0, label * self.upper)
         return dual, dual
 
-    def has_curved_conjugate(self):
+    def conjugate_curvature_varies(self):
         return False
 
 

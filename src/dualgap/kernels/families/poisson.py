@@ -102,7 +102,7 @@ class PoissonFamily(NamedTuple):
             return label - mean / END_FRACTION, label - END_FRACTION * mean
         return dual, dual
 
-    def has_curved_conjugate(self):
+    def conjugate_curvature_varies(self):
         return True
 
 

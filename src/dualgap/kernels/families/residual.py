@@ -71,7 +71,7 @@ class ResidualFamily(NamedTuple):
             )
         return dual, dual
 
-    def has_curved_conjugate(self):
+    def conjugate_curvature_varies(self):
         return False
 
 

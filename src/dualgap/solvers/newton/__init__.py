@@ -1,4 +1,4 @@
-"""Newton's method: the solver, and the four ways it takes for the squared, smooth and kinked losses and for many columns."""
+"""Newton's method: the solver, and the five ways it takes: squared, smooth and kinked losses, many columns, the softmax model."""
 
 from dualgap.solvers.newton.solver import Newton
 

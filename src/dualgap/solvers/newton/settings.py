@@ -15,7 +15,7 @@ class Settings:
     few_rows: int = 2000
     """The fewest rows of a subsample, and of a problem that has working sets: with fewer rows a step costs less than a selection."""
     subsample_saving: float = 4.0
-    """A run starts on a subsample of at least this many times fewer rows; from half of the rows it would leave the path of γ for nothing."""
+    """A run starts on a subsample of at least this many times fewer rows; from half of the rows its steps are lost."""
     subsample_rows_per_column: int = 24
     """The fewest rows of a subsample for each column: with fewer rows the subsample is separable and its point far off."""
     subsample_growth: int = 16
@@ -23,7 +23,7 @@ class Settings:
     smooth_rows_per_column: int = 1000
     """A smooth loss starts on subsamples from this many rows per column on; with fewer, rare columns are fitted too well."""
     subsample_gap: float = 0.3
-    """Leave a subsample of m rows at a gap, or Newton decrement, of this many times (d/m)·P, about its sampling error."""
+    """Leave a subsample of m rows at a gap, or squared Newton decrement, of this many times (d/m)·P, about its sampling error."""
 
     working_set_part: float = 0.125
     """The smallest working set, as a part of the rows; with a smaller set the next selection is due too soon."""

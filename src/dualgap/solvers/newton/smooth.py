@@ -1,4 +1,8 @@
-"""Newton steps on a smooth loss: on subsamples first where rows are many, then on all rows until predicted duals prove the point."""
+"""Newton steps on a smooth loss: on subsamples first where rows are many, then on all rows until predicted duals prove the point.
+
+Only where rows or columns are at most `Settings.dense_side`: larger problems take `truncated.py`. More columns than rows are mapped
+to row space first; `space.reduced` is the problem itself otherwise.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from dualgap.solvers.newton.point import Point, evaluate, evaluate_from_scores, 
 from dualgap.solvers.newton.prediction import Prediction, predict
 from dualgap.solvers.newton.row_space import RefinementPoint, RowSpace, row_space
 from dualgap.solvers.newton.settings import Settings
-from dualgap.solvers.newton.subproblem import Subproblem, subsample, subsample_strides, with_all_rows
+from dualgap.solvers.newton.subproblem import Subproblem, subsample, subsample_count, subsample_strides, with_all_rows
 from dualgap.solvers.newton.systems import DenseSystem
 
 
@@ -24,8 +28,8 @@ class Subsampled:
     sub: Subproblem
     point: Point
     primal: float
-    decrement: float
-    """−⟨gradient, direction⟩ of the step that led here; infinite before the first."""
+    squared_decrement: float
+    """gᵀH⁻¹g of the step that led here, twice what it was expected to lower P by; infinite before the first."""
     strides: tuple[int, ...]
 
 
@@ -39,10 +43,14 @@ class OnAllRows:
 
 @dataclass(frozen=True)
 class Predicted:
-    """A step whose predicted duals are to prove its end, which no row has seen yet; P is that before the step."""
+    """A whole Newton step, with the duals that its quadratic model predicts at its end (`prediction.py`).
+
+    w(α) of those duals is the new w, so the gap is known before any row is evaluated there. No line search is made.
+    """
 
     prediction: Prediction
     primal: float
+    """P before the step."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +71,11 @@ class Smooth:
     def next_rows(self) -> int:
         """How many rows the next step reads."""
         phase = self.phase
-        return phase.sub.count if isinstance(phase, Subsampled) and not self._is_solved(phase) else self.all_rows.count
+        if not isinstance(phase, Subsampled):
+            return self.all_rows.count
+        if not self._is_solved(phase):
+            return phase.sub.count
+        return subsample_count(self.space.reduced, phase.strides[0]) if phase.strides else self.all_rows.count
 
     def advance(self) -> Smooth:
         """The state after the next step: a Newton step, or an evaluation on the next rows."""
@@ -75,7 +87,7 @@ class Smooth:
         if not self._is_solved(phase):
             step = DenseSystem(phase.sub, phase.point).newton_step(phase.point)
             point = line_search(phase.sub, phase.point, step.direction(phase.sub.rows))
-            phase = replace(phase, point=point, primal=primal(phase.sub, point), decrement=-step.slope)
+            phase = replace(phase, point=point, primal=primal(phase.sub, point), squared_decrement=-step.slope)
             return replace(self, phase=phase)
         return self._after_subsample(phase)
 
@@ -99,9 +111,9 @@ class Smooth:
         return Answer(self.space.from_row_space(at.weights, self.refinement), at.intercept, duals)
 
     def on_rejected(self, target: float) -> Smooth:
-        """The state that aims at a smaller gap, with nothing predicted, and with scores from the problem's own columns.
+        """The state that aims at a smaller gap, with nothing predicted, and with scores from the weights mapped back.
 
-        The certificate sees those columns, in which the weights differ from row space by rounding.
+        The certificate sees those weights, which differ from row space by rounding.
         """
         state = replace(self, tol=target, may_predict=False)
         phase = self.phase
@@ -110,9 +122,9 @@ class Smooth:
         return state if state.space.is_identity else state._with_accurate_scores()
 
     def _is_solved(self, phase: Subsampled) -> bool:
-        """Whether a subsample is solved as well as it is worth: a smaller decrement would fit its sampling error."""
+        """Whether a subsample is solved as well as it is worth: further steps would only fit its sampling error."""
         sampling_error = phase.sub.rows.dimension / phase.sub.count * phase.primal
-        return phase.decrement <= self.settings.subsample_gap * sampling_error
+        return phase.squared_decrement <= self.settings.subsample_gap * sampling_error
 
     def _after_subsample(self, phase: Subsampled) -> Smooth:
         """The next subsample, or all rows."""
@@ -129,7 +141,7 @@ class Smooth:
         return replace(self, phase=OnAllRows(point, primal(self.all_rows, point)))
 
     def _with_accurate_scores(self) -> Smooth:
-        """The state with scores from the problem's own rows."""
+        """The state with scores X·w of the weights mapped back from row space."""
         assert isinstance(self.phase, OnAllRows)
         at = self.phase.point
         known = RefinementPoint(at.weights, self.space.from_row_space(at.weights, self.refinement))
@@ -138,7 +150,7 @@ class Smooth:
         return replace(self, phase=OnAllRows(point, self.phase.primal), refinement=known)
 
     def _step_on_all_rows(self, phase: OnAllRows) -> OnAllRows | Predicted:
-        """A Newton step; a prediction where its gap is at most half of tol, which leaves the other half to rounding."""
+        """A Newton step; a prediction where one is worthwhile and its gap is at most half of tol, which leaves the other half to rounding."""
         sub, point = self.all_rows, phase.point
         step = DenseSystem(sub, point).newton_step(point)
         direction = step.direction(sub.rows)
@@ -146,12 +158,13 @@ class Smooth:
             prediction = predict(sub, point, direction)
             if prediction.gap <= 0.5 * self.tol * phase.primal:
                 return Predicted(prediction, phase.primal)
+        # The step size comes from slopes alone; P is not tested.
         found = line_search(sub, point, direction)
         return OnAllRows(found, primal(sub, found))
 
-    def _is_prediction_worthwhile(self, decrement: float, primal: float) -> bool:
-        """Whether the gap that predicted duals are expected to leave, (decrement/P)²·P, is below tol·P."""
-        return self.may_predict and decrement * decrement <= self.tol * primal * primal
+    def _is_prediction_worthwhile(self, squared_decrement: float, primal: float) -> bool:
+        """Whether the gap that predicted duals are expected to leave, (squared_decrement/P)²·P, is below tol·P."""
+        return self.may_predict and squared_decrement * squared_decrement <= self.tol * primal * primal
 
 
 def start(problem: Problem, warm: Answer | None, tol: float, settings: Settings) -> Smooth:
@@ -168,9 +181,10 @@ def start(problem: Problem, warm: Answer | None, tol: float, settings: Settings)
     sub = subsample(reduced, strides[0]) if strides else all_rows
     zeros: Vector = np.zeros(reduced.rows.dimension)
     point = evaluate_from_scores(sub, zeros, first_intercept(problem), np.zeros(sub.count), 0.0)
-    at_zero = primal_at_cold_start(problem)
-    phase = Subsampled(sub, point, at_zero, np.inf, strides[1:]) if strides else OnAllRows(point, at_zero)
-    return Smooth(space, settings, tol, all_rows, phase)
+    if strides:
+        phase = Subsampled(sub, point, primal(sub, point), np.inf, strides[1:])
+        return Smooth(space, settings, tol, all_rows, phase)
+    return Smooth(space, settings, tol, all_rows, OnAllRows(point, primal_at_cold_start(problem)))
 
 
 def _gradient_gap(sub: Subproblem, point: Point) -> float:

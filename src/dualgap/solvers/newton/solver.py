@@ -1,4 +1,4 @@
-"""Newton: the solver that chooses one of four ways by the loss and the size of the problem, and hands every step to it."""
+"""Newton: the solver that chooses one of five ways by the loss and the size of the problem, and hands every step to it."""
 
 from __future__ import annotations
 

@@ -22,7 +22,10 @@ class Selection(NamedTuple):
 
 
 def select_working_set(problem: Problem, point: Point, settings: Settings) -> Selection | None:
-    """The curved rows and those nearest to a kink, at a point on all rows; None where they would be half of the rows."""
+    """The curved rows and those nearest to a kink, at a point on all rows; None where they would be half of the rows.
+
+    Every curved row must be in it: the linear term stands only for rows whose loss is linear near their score.
+    """
     count, curved = problem.rows.count, point.second_derivatives > 0.0
     size = max(int(settings.working_set_part * count), 2 * int(np.count_nonzero(curved)))
     if count < settings.few_rows or 2 * size >= count:

@@ -331,7 +331,7 @@ def test_an_insensitive_tube_may_have_no_width() -> None:
 
 def test_the_entropy_sees_no_number_that_a_program_may_round_to_zero() -> None:
     """Some packages make their whole process round denormal numbers to zero, and then the logarithm of one is infinite."""
-    assert float(np.finfo(np.float64).tiny) <= margin.SMALLEST
+    assert float(np.finfo(np.float64).tiny) <= margin.TINY
     duals = np.array([0.0, 1e-310, 1e-300, 1.0])
     found = dg.Logistic().negative_conjugate(duals, np.ones(4))
     exact = np.array([0.0, 1e-310 * (1.0 + 310 * np.log(10.0)), 1e-300 * (1.0 + 300 * np.log(10.0)), 0.0])

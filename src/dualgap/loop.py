@@ -21,6 +21,7 @@ from dualgap.certificate import Certificate, Judgement
 from dualgap.examiner import Examiner
 from dualgap.interrupts import Interrupt
 from dualgap.limits import Limits
+from dualgap.linalg import partition
 from dualgap.linalg.parallel import RunOver, checked
 from dualgap.outputs import Output
 from dualgap.problem import MultinomialProblem, Problem
@@ -41,8 +42,6 @@ class LoopSettings:
     slice_seconds: float = 0.1
     # Seconds of updates from which on the pace is known well enough to choose the length of slices by it.
     measured_seconds: float = 0.01
-    # Stored values that a slice reads before that; they take some milliseconds.
-    first_slice_values: int = 1 << 19
     # After a certificate that did not confirm the solver's estimate, the next target is this many times the estimate.
     rejected_part: float = 0.5
     # Where rounding alone spoiled the proof, the target also becomes at most tol minus rounding, or this part of tol if larger.
@@ -225,12 +224,13 @@ class Loop:
         ]
         if not self.output.is_collecting:
             rows.append(self.output.first_row - self.touched)
-        return max(1, ceil(min(rows) / batch - 1e-9))
+        return max(1, ceil((min(rows) - ROW_ROUNDING) / batch))
 
     def slice_rows(self) -> float:
         """Rows of a slice, by the seconds that the rows so far took."""
         if self.clock.seconds < SETTINGS.measured_seconds:
-            return max(1.0, SETTINGS.first_slice_values / self.solver.values_a_row(self.problem))
+            # As many stored values as a slice of the partition has; they take some milliseconds.
+            return max(1.0, partition.SETTINGS.slice_values / self.solver.values_a_row(self.problem))
         return max(1.0, self.touched * SETTINGS.slice_seconds / self.clock.seconds)
 
     def is_check_due(self, ends_plan: bool) -> bool:

@@ -13,7 +13,7 @@ from math import isfinite, sqrt
 from typing import NamedTuple
 
 from dualgap.certificate.verdict import Certificate
-from dualgap.linalg.double_double import UNIT
+from dualgap.linalg.floats import UNIT
 
 # The smallest normal number: far more than a product or a mean of them loses where they underflow.
 UNDERFLOW = 2.0**-1022

@@ -24,16 +24,13 @@ from dualgap.certificate.bounds import (
 from dualgap.certificate.point import Evaluation, Point, score_errors
 from dualgap.certificate.precise import PAIR_ERROR, dual_side, matrix_of, pair_scores, precise_certificate, row_norms
 from dualgap.certificate.verdict import Certificate
-from dualgap.linalg.double_double import UNIT, Pair, pair_error
+from dualgap.linalg.double_double import Pair, pair_error
+from dualgap.linalg.floats import UNIT
 from dualgap.linalg.parallel import parallel_map
 from dualgap.linalg.partition import SETTINGS, partition
 from dualgap.problem import Problem, root_of_squares, total
 
 Vector = NDArray[np.float64]
-
-
-# Weights with a norm below this may be all zero.
-ALMOST_ZERO = 1e-100
 
 
 class OneScorePoint(Point[Problem]):
@@ -105,7 +102,7 @@ class OneScorePoint(Point[Problem]):
     def _weight_norm(self) -> float:
         """An upper bound on ‖w‖; 0 for zero weights."""
         bound = norm_bound(float(self.weights @ self.weights), self.weights.size)
-        return 0.0 if bound < ALMOST_ZERO and not self.weights.any() else bound
+        return bound if self.weights.any() else 0.0
 
     def _pair_errors(self, norms: Vector, scores: Pair) -> Vector:
         """How far the argument of the loss can be off, for each row, besides its own rounding in the loss."""

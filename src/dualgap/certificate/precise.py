@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from dualgap.certificate.bounds import SLACK, UNDERFLOW, gamma, norm_bound
 from dualgap.certificate.verdict import Certificate
 from dualgap.data.rows import DenseRows, Rows, csr
-from dualgap.linalg.double_double import UNIT, Pair, pair_error, products, two_product, two_sum
+from dualgap.linalg.double_double import Pair, pair_error, products, two_product, two_sum
+from dualgap.linalg.floats import UNIT
 from dualgap.problem import BaseProblem
 
 Vector = NDArray[np.float64]

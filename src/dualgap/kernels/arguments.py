@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
+# Below this a scale that vectors share is multiplied into them, before its reciprocal costs the averages digits.
+SMALLEST_SCALE = 1e-5
+
 
 class RowData(NamedTuple):
     """The rows, one label each, and one sample weight each (None where all are 1)."""

@@ -11,13 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from dualgap.kernels.arguments import record, weight_of
+from dualgap.kernels.arguments import SMALLEST_SCALE, record, weight_of
 from dualgap.kernels.compile import kernel
 from dualgap.kernels.rows import add_to, dot, prefetch
 from dualgap.kernels.sdca import AHEAD
-
-# Below this the scale is multiplied into f, before 1/scale costs the averages digits.
-SMALLEST_SCALE = 1e-5
 
 
 def new_scalars():

@@ -89,7 +89,8 @@ def extrapolate(data, loss, lambda_n, active, workspace, iterate, progress):
         second_derivative += lambda_n * step_weights[j] * step_weights[j]
     size = 0.0
     if slope > 0.0:
-        size = slope / second_derivative if second_derivative > slope else 1.0
+        # Along a direction that was not clipped the best size is 1 up to rounding, and then 1 exactly: duals reach their ends.
+        size = slope / second_derivative if second_derivative > (1.0 + ROUNDING) * slope else 1.0
         if loss.conjugate_curvature_varies():
             size = _size_if_rising(data, loss, active, step, duals, slope, second_derivative, size)
 

@@ -16,12 +16,11 @@ import numpy as np
 from dualgap.data.rows import DenseRows, SparseRows
 from dualgap.kernels.compile import by_class, kernel, specialized
 from dualgap.kernels.rows import prefetch
+from dualgap.kernels.sdca import AHEAD
+from dualgap.linalg.floats import HALF_DIGITS, LOG_MAX, UNIT
+from dualgap.linalg.root_finding import MAX_STEPS
 
-AHEAD = 2
 ONE = np.uint64(1)
-
-# Newton's way to μ comes from one side and ends where Σ p_j = 1 to rounding.
-MOST_STEPS, ROUNDING = 64, 1e-15
 
 
 def _dense_scores(rows, i, weights, out):
@@ -87,14 +86,14 @@ def _add_outer(rows, i, moves, weights):
 
 
 @kernel
-def share(level, curvature):
+def probability_at(level, curvature):
     """The p > 0 with ln p + κp = level, for a level of at most κ: a first guess, then steps of fourth order.
 
     With w = κp this is w + ln w = level + ln κ; the steps are those of Fritsch, Shafer & Crowley, "Solution of the
     transcendental equation w·e^w = x" (1973).
     """
-    # Beyond this products with the exponential may leave float64's range, and only the other branch's logarithm counts.
-    alone = np.exp(min(level, 300.0))
+    # Half of float64's exponents are left for κ; where level is larger, only the other branch's logarithm counts.
+    alone = np.exp(min(level, 0.5 * LOG_MAX))
     grown = curvature * alone
     if grown <= 2.0:
         p = alone / (1.0 + grown)
@@ -105,13 +104,13 @@ def share(level, curvature):
         return p
     for _ in range(8):
         w = curvature * p
-        residue = level - np.log(p) - w
-        if abs(residue) <= ROUNDING * (1.0 + w):
+        residual = level - np.log(p) - w
+        if abs(residual) <= UNIT * (1.0 + w):
             break
-        a = (1.0 + w) * (1.0 + w + residue * (2.0 / 3.0))
-        p *= 1.0 + residue / (1.0 + w) * (a - 0.5 * residue) / (a - residue)
-        # The error of a step is the fourth power of the last, so one more is rounding already.
-        if abs(residue) <= 1e-4 * (1.0 + w):
+        a = (1.0 + w) * (1.0 + w + residual * (2.0 / 3.0))
+        p *= 1.0 + residual / (1.0 + w) * (a - 0.5 * residual) / (a - residual)
+        # The error of a step is about the fourth power of the residual before it.
+        if abs(residual) <= np.sqrt(HALF_DIGITS) * (1.0 + w):
             break
     return p
 
@@ -125,15 +124,15 @@ def simplex_step(levels, curvature, p):
     """
     mu = levels.max() - curvature
     total = 0.0
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         total, slope = 0.0, 0.0
         for j in range(levels.size):
-            value = share(levels[j] - mu, curvature)
+            value = probability_at(levels[j] - mu, curvature)
             p[j] = value
             total += value
             slope += value / (1.0 + curvature * value)
         before, mu = mu, mu + (total - 1.0) / slope
-        if total - 1.0 <= ROUNDING * levels.size or mu == before:
+        if total - 1.0 <= 2.0 * UNIT * levels.size or mu == before:
             break
     for j in range(levels.size):
         p[j] /= total

@@ -15,15 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dualgap.kernels.arguments import record, weight_of
+from dualgap.kernels.arguments import SMALLEST_SCALE, record, weight_of
 from dualgap.kernels.compile import kernel
 from dualgap.kernels.rows import add_to, dot, prefetch
 from dualgap.kernels.sdca import AHEAD
 
 CONSTANT, INVERSE, SQUARE_ROOT = range(3)
 
-# Below this the scale is multiplied into the vectors, before 1/scale costs the averages digits.
-SMALLEST_SCALE = 1e-5
 # The squared norm is carried along for the projection and computed anew after this many updates.
 NORM_PERIOD = 1 << 14
 

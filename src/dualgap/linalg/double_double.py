@@ -14,10 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from dualgap.linalg.floats import UNIT
 
-UNIT = 2.0**-53
-"""The unit roundoff u: an operation errs by at most u relative to its result."""
+Vector = NDArray[np.float64]
 
 # Veltkamp's constant for 53 bits: it splits a float64 into two halves whose products are exact.
 SPLITTER = 2.0**27 + 1.0

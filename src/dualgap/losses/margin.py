@@ -7,16 +7,14 @@ upper = 1; the smoothed hinge has a γ of its own; the squared hinge is γ = 1/2
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log
 from typing import ClassVar
 
 import numpy as np
 
 from dualgap.linalg.double_double import two_sum
+from dualgap.linalg.floats import BELOW_ONE, LOG_MAX, LOG_MIN, TINY, UNIT
 from dualgap.losses.base import Loss, QuadraticFamily, RowTerms, Vector, positive, refuse_outside, within
-
-LARGEST_EXPONENT = 700.0
-# The smallest number with all its digits: programs that round smaller ones to zero are common, and a logarithm must not see it.
-SMALLEST, BELOW_ONE = float(np.finfo(np.float64).tiny), 1.0 - 2.0**-53
 
 
 class MarginFamily(QuadraticFamily):
@@ -215,10 +213,10 @@ class Logistic(Loss):
 
     def negative_conjugate(self, duals: Vector, labels: Vector) -> Vector:
         a = labels * duals
-        if a.min(initial=1.0) >= SMALLEST and a.max(initial=0.0) <= BELOW_ONE:
+        if a.min(initial=1.0) >= TINY and a.max(initial=0.0) <= BELOW_ONE:
             return _entropy(a, a, a)  # as most are, and then nothing needs to be moved
         inside = within(a, 0.0, 1.0)
-        entropy = _entropy(inside, np.maximum(inside, SMALLEST), np.minimum(inside, BELOW_ONE))
+        entropy = _entropy(inside, np.maximum(inside, TINY), np.minimum(inside, BELOW_ONE))
         return refuse_outside(entropy, a, 0.0, 1.0)
 
     def holds(self, duals: Vector, labels: Vector) -> bool:
@@ -243,14 +241,14 @@ class Logistic(Loss):
         a = np.maximum(labels * duals, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             logit = np.log1p(-np.minimum(t * a, 1.0)) - np.log(t * a)
-        # Infinite at both ends; these two lie just beyond what float64 shows inside, and keep a search by secants alive.
-        return np.where(a > 0.0, a * within(logit, -40.0, 750.0), 0.0)
+        # Infinite at both ends; these two are what float64 shows next to them, and keep a search by secants alive.
+        return np.where(a > 0.0, a * within(logit, log(UNIT), -LOG_MIN), 0.0)
 
 
 def _falling(m: Vector) -> tuple[Vector, Vector]:
     """a = 1/(1 + e^m) and a(1 − a), both right to the last digits at both ends."""
-    # Beyond 700 both are as good as zero, and e^m would soon be infinite.
-    e = np.exp(np.minimum(m, LARGEST_EXPONENT))
+    # Beyond it both are as good as zero.
+    e = np.exp(np.minimum(m, LOG_MAX))
     a = 1.0 / (1.0 + e)
     second_derivatives = a * e
     second_derivatives *= a

@@ -13,17 +13,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from dualgap.linalg.floats import LOG_MAX, LOG_MIN, TINY
 from dualgap.losses.base import OWN_ROUNDING, REACH_SLACK, Loss, RowTerms, Vector, refuse_outside
 
 # e^z of a larger score would leave little room for the sums of a line search; slopes beyond are those at this score.
 LARGEST_EXPONENT = 600.0
-SMALLEST = float(np.finfo(np.float64).tiny)
 # Up to this |t| the series of e^t − 1 − t loses no digit; its term of this order is below the last digit there.
 SERIES_LIMIT, SERIES_ORDER = 1.0, 19
 # From this t on, e^z − m − mt cancels little.
 DIFFERENCE_FROM = 2.0
-# Slopes along a ray are infinite where m reaches 0; these lie just beyond the logarithms of float64's numbers.
-LOGARITHMS = (-750.0, 750.0)
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,7 @@ class Poisson(Loss):
             return np.exp(scores)
 
     def value(self, scores: Vector, labels: Vector) -> Vector:
-        return divergence(labels, scores, np.log(np.maximum(labels, SMALLEST)))
+        return divergence(labels, scores, np.log(np.maximum(labels, TINY)))
 
     def negative_conjugate(self, duals: Vector, labels: Vector) -> Vector:
         means = np.maximum(labels - duals, 0.0)
@@ -105,7 +103,7 @@ class Poisson(Loss):
 
     def terms(self, argument: Vector, duals: Vector, labels: Vector, reach: float | Vector) -> RowTerms:
         means = np.maximum(labels - duals, 0.0)
-        logarithms = np.log(np.maximum(means, SMALLEST))
+        logarithms = np.log(np.maximum(means, TINY))
         reach = REACH_SLACK * reach + 2.0 * OWN_ROUNDING * (np.abs(argument) + np.abs(logarithms))
         with np.errstate(over="ignore"):
             highest, lowest = np.exp(argument + reach), np.exp(argument - reach)
@@ -135,14 +133,15 @@ class Poisson(Loss):
         return float((labels[is_positive] / duals[is_positive]).min(initial=np.inf))
 
     def ray_slope(self, t: float, duals: Vector, labels: Vector) -> Vector:
+        # The slope is infinite where m reaches 0.
         with np.errstate(divide="ignore", invalid="ignore"):
             logarithms = np.log(np.maximum(labels - t * duals, 0.0))
-        return np.where(duals == 0.0, 0.0, duals * np.clip(logarithms, *LOGARITHMS))
+        return np.where(duals == 0.0, 0.0, duals * np.clip(logarithms, LOG_MIN, LOG_MAX))
 
 
 def _less_entropy(means: Vector) -> Vector:
     """m − m·ln m, continued by 0."""
-    return means * (1.0 - np.log(np.maximum(means, SMALLEST)))
+    return means * (1.0 - np.log(np.maximum(means, TINY)))
 
 
 def divergence(means: Vector, scores: Vector, logarithms: Vector) -> Vector:

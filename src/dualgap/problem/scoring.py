@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from dualgap.linalg.floats import SAFE_SQUARES
 
-# A mean of squared deviations below this may have lost digits to underflow.
-TINY_SPREAD = 1e-200
+Vector = NDArray[np.float64]
 
 
 def score(scores: Vector, labels: Vector, task: str, sample_weight: Vector | None = None) -> float:
@@ -20,7 +19,7 @@ def score(scores: Vector, labels: Vector, task: str, sample_weight: Vector | Non
     with np.errstate(over="ignore", under="ignore"):
         deviations, errors = labels - _mean(labels, sample_weight), labels - scores
         spread, error = _mean_square(deviations, sample_weight), _mean_square(errors, sample_weight)
-        if not (TINY_SPREAD < spread < np.inf):
+        if not (SAFE_SQUARES < spread < np.inf):
             # In units of the largest deviation neither square leaves float64's range before R² itself does.
             unit = float(np.abs(deviations).max())
             if unit == 0.0:

@@ -8,12 +8,10 @@ from math import isnan, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from dualgap.linalg.floats import SAFE_SQUARES
 from dualgap.linalg.partition import partition, run_slices
 
 Vector = NDArray[np.float64]
-
-# A sum of squares below this may have lost digits to underflow.
-SAFE_SQUARES = 1e-200
 
 EVERY = slice(None)
 

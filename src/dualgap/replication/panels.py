@@ -18,7 +18,7 @@ POINTS = 90
 Y_WORDS = {
     "primal": "primal value P",
     "dual": "dual value D",
-    "own_dual": "dual value D of the algorithm's own duals",
+    "own_dual": "own dual value D(α)",
     "gap": "duality gap",
     "test_score": "test accuracy",
     "train_score": "training accuracy",

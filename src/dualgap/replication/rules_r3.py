@@ -54,7 +54,7 @@ def accuracies(frame: Frame) -> Verdict:
     rows = frame.of(ACCURACY, BOX)[0].rows
     return verdict(
         parts,
-        f"A row of {rows} is {percent(1.0 / rows)}; an accuracy counts from the first epoch that has the last one's.",
+        f"A row of {rows} is {percent(1.0 / rows)}; the epochs counted are those until the last accuracy is first reached.",
     )
 
 

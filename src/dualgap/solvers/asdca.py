@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from math import sqrt
+from math import cbrt, sqrt
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -90,7 +90,7 @@ class ASDCA(Solver):
         gamma = 1.0 / (self.inner_loss(problem).smoothness * max(1.0, longest(problem)))
         batch = self.batch(problem)
         size = gamma * problem.strength * problem.rows.count
-        careful = 0.25 * min(1.0, sqrt(size / batch), size, float(size ** (2 / 3)) / batch ** (1 / 3))
+        careful = 0.25 * min(1.0, sqrt(size / batch), size, cbrt(size * size / batch))
         return float(min(1.0, factor * careful))
 
     def batch(self, problem: Problem) -> int:

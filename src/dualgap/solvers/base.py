@@ -180,7 +180,7 @@ class Solver(ABC):
 
 def integer_type(count: int) -> type[np.uint32] | type[np.uint64]:
     """Row numbers take four bytes where they fit."""
-    return np.uint32 if count < 2**32 else np.uint64
+    return np.uint32 if count <= np.iinfo(np.uint32).max else np.uint64
 
 
 def no_rows(problem: Problem) -> NDArray[Any]:

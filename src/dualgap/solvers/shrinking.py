@@ -7,11 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap import kernels
+from dualgap.linalg.partition import SETTINGS
 from dualgap.problem import Problem
 from dualgap.solvers.base import Random, Vector, integer_type
-
-# A plan holds about this many stored values, so that a small problem needs few calls.
-PLAN_VALUES = 1 << 19
 
 
 class StepCount:
@@ -53,7 +51,7 @@ def set_target(problem: Problem, passes: Passes, tol: float) -> None:
 
 
 def plan_passes(problem: Problem, passes: Passes, duals: Vector, random: Random) -> StepCount:
-    """An epoch's worth of steps, or more where an epoch is little work."""
+    """An epoch's worth of steps, or as many as read the values of a slice, so that a small problem needs few calls."""
     count, progress = problem.rows.count, passes.progress
     if progress.key == 0:
         # Random numbers are addressed by this key and the number of a pass.
@@ -62,7 +60,7 @@ def plan_passes(problem: Problem, passes: Passes, duals: Vector, random: Random)
     if problem.intercept:
         progress.dual_sum = problem.weighted(duals).sum()
     # An empty row is visited too, so it counts as one value.
-    return StepCount(max(count, count * PLAN_VALUES // max(problem.rows.stored, count)))
+    return StepCount(max(count, count * SETTINGS.slice_values // max(problem.rows.stored, count)))
 
 
 def relative_gap(problem: Problem, passes: Passes) -> float:

@@ -14,6 +14,11 @@ from numba.extending import overload_method
 
 from dualgap.kernels.compile import OPTIONS
 
+# Extrapolation may bring a dual under a curved conjugate to this fraction of its distance from an end, which it never reaches.
+END_FRACTION = 0.125
+# Below this size of its argument a difference is summed from its series, whose terms are right to three digits or more.
+SERIES_LIMIT = 0.05
+
 
 class ScalarFunctions(Protocol):
     """What a kernel asks of a loss for one row with score z, label y and dual α."""

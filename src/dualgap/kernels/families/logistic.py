@@ -12,14 +12,9 @@ from typing import NamedTuple
 
 from numba.extending import register_jitable
 
-# Where a is closer to zero, its logarithm is not taken.
-SMALLEST_DUAL = 1e-300
-# Extrapolation may bring a to this fraction of its distance from an end of (0, 1), which it never reaches.
-END_FRACTION = 0.125
-# Moves below this fraction of the distance to either end: two terms of the remainder's series are right to three digits.
-SERIES_MOVE = 0.05
-# Logits closer than this: three terms of the gap's series are right to five digits.
-SERIES_LOGIT = 0.1
+from dualgap.kernels.families.base import END_FRACTION, SERIES_LIMIT
+from dualgap.linalg.floats import TINY
+
 # An inexact step ends where one more Newton step would move the logit by less than LOGIT_ERROR and a by less than
 # STEP_ERROR of the step so far: such a step gains 99 % of the exact one. After INEXACT_ITERATIONS the step is made exactly.
 STEP_ERROR, LOGIT_ERROR, INEXACT_ITERATIONS = 0.1, 0.5, 4
@@ -38,7 +33,7 @@ class LogisticFamily(NamedTuple):
         """Newton from the old dual, bisecting unless the residual halves: Newton alone can cycle where σ saturates."""
         margin, a = label * score, label * dual
         low, high = -margin - dual_curvature * (1.0 - a), -margin + dual_curvature * a
-        if a > SMALLEST_DUAL and a < 1.0:
+        if a > TINY and a < 1.0:
             u = min(max(log(a / (1.0 - a)), low), high)
         else:
             u = 0.5 * (low + high)
@@ -64,14 +59,14 @@ class LogisticFamily(NamedTuple):
     def coordinate_step(self, score, label, dual, dual_curvature):
         """A few Newton steps on h, which spare most of the exact step's exponentials; at the old a, h is logit(a) + m."""
         margin, a = label * score, label * dual
-        if a > SMALLEST_DUAL and a < 1.0:
+        if a > TINY and a < 1.0:
             u, sigma = log(a / (1.0 - a)), a
             residual = u + margin
         else:
             u, sigma = -margin, sigmoid(-margin)
             residual = dual_curvature * (sigma - a)
         second_derivative, asymmetry = sigma * (1.0 - sigma), 1.0 - 2.0 * sigma
-        if abs(residual) < SERIES_LOGIT and sigma == a:
+        if abs(residual) < SERIES_LIMIT and sigma == a:
             series = 0.5 - residual * (asymmetry / 6.0 - residual * (1.0 - 6.0 * second_derivative) / 24.0)
             gap = second_derivative * residual * residual * series
         else:
@@ -94,11 +89,11 @@ class LogisticFamily(NamedTuple):
     def fenchel_gap(self, score, label, dual):
         """The Kullback–Leibler divergence of a from σ(−m)."""
         margin, a = label * score, label * dual
-        other = max(sigmoid(margin), SMALLEST_DUAL)
-        if a <= SMALLEST_DUAL:
+        other = max(sigmoid(margin), TINY)
+        if a <= TINY:
             return -log(other)
         if a >= 1.0:
-            return -log(max(sigmoid(-margin), SMALLEST_DUAL))
+            return -log(max(sigmoid(-margin), TINY))
         return a * (log(a / (1.0 - a)) + margin) + log((1.0 - a) / other)
 
     def conjugate_slope(self, label, dual):
@@ -112,14 +107,14 @@ class LogisticFamily(NamedTuple):
     def conjugate_remainder(self, label, dual, move):
         a, x = label * dual, label * move
         up, down = x / a, x / (1.0 - a)
-        if max(abs(up), abs(down)) < SERIES_MOVE:
+        if max(abs(up), abs(down)) < SERIES_LIMIT:
             return a * up**3 * (2.0 - up) / 12.0 - (1.0 - a) * down**3 * (2.0 + down) / 12.0
         entropies = (a + x) * log(1.0 + up) + (1.0 - a - x) * log(1.0 - down)
         return 0.5 * x * (up + down) - entropies
 
     def conjugate_interval(self, label, dual):
         a = label * dual
-        if SMALLEST_DUAL < a < 1.0:
+        if TINY < a < 1.0:
             near, far = label * (END_FRACTION * a), label * (1.0 - END_FRACTION * (1.0 - a))
             return min(near, far), max(near, far)
         return dual, dual

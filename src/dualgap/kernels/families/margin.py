@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dualgap.kernels.families.base import exact_coordinate_step
-
-# Below this the reciprocal of a curvature would overflow, and the dual moves to the end of its interval.
-SMALLEST_CURVATURE = 1e-300
+from dualgap.linalg.floats import TINY
 
 
 class MarginFamily(NamedTuple):
@@ -27,7 +25,7 @@ class MarginFamily(NamedTuple):
     def dual_step(self, score, label, dual, dual_curvature):
         denominator = dual_curvature + self.gamma
         numerator = (dual_curvature * (label * dual) + 1.0) - label * score
-        if denominator > SMALLEST_CURVATURE:
+        if denominator > TINY:
             # The reciprocal does not wait for the score, and clipping takes no branch that could be mispredicted.
             return label * min(max(numerator * (1.0 / denominator), 0.0), self.upper)
         return label * self.upper if numerator > 0.0 else 0.0

@@ -14,18 +14,9 @@ from typing import NamedTuple
 
 from numba.extending import register_jitable
 
-from dualgap.kernels.families.base import exact_coordinate_step
-
-# Where m is smaller, its logarithm is not taken.
-SMALLEST_MEAN = 1e-300
-# Extrapolation may divide or multiply m by 1/END_FRACTION at once: m never reaches 0.
-END_FRACTION = 0.125
-# Below this |t|, three terms of e^t − 1 − t are right to seven digits.
-SERIES_LOGARITHM = 0.01
-# Below this |Δ|/m, two terms of the remainder's series are right to three digits.
-SERIES_MOVE = 0.05
-# Slopes of larger scores are those at this one, as in `losses/poisson.py`.
-LARGEST_EXPONENT = 600.0
+from dualgap.kernels.families.base import END_FRACTION, SERIES_LIMIT, exact_coordinate_step
+from dualgap.linalg.floats import TINY
+from dualgap.losses.poisson import LARGEST_EXPONENT
 
 
 class PoissonFamily(NamedTuple):
@@ -40,7 +31,7 @@ class PoissonFamily(NamedTuple):
     def dual_step(self, score, label, dual, dual_curvature):
         """Newton from s = 0, the old dual, bisecting unless the residual halves."""
         mean = label - dual
-        if mean <= SMALLEST_MEAN:
+        if mean <= TINY:
             # ln m is infinite at the end of the domain, so the search starts at another mean; the score moves along.
             mean = exp(min(_first_logarithm(score, dual_curvature), LARGEST_EXPONENT))
             dual, score = label - mean, score - dual_curvature * mean
@@ -74,11 +65,14 @@ class PoissonFamily(NamedTuple):
     def fenchel_gap(self, score, label, dual):
         """m(e^t − 1 − t) with t = z − ln m."""
         mean = label - dual
-        if mean <= SMALLEST_MEAN:
+        if mean <= TINY:
             return exp(min(score, LARGEST_EXPONENT))
         t = score - log(mean)
-        if abs(t) < SERIES_LOGARITHM:
-            return mean * t * t * (0.5 + t * (1.0 + 0.25 * t) / 6.0)
+        if abs(t) < SERIES_LIMIT:
+            series = 1.0
+            for order in range(7, 2, -1):
+                series = 1.0 + series * t / order
+            return 0.5 * mean * t * t * series
         if t > 1.0:
             return exp(min(score, LARGEST_EXPONENT)) - mean * (1.0 + t)
         return mean * (expm1(t) - t)
@@ -92,13 +86,13 @@ class PoissonFamily(NamedTuple):
     def conjugate_remainder(self, label, dual, move):
         mean = label - dual
         x = -move / mean
-        if abs(x) < SERIES_MOVE:
+        if abs(x) < SERIES_LIMIT:
             return mean * x**3 * (2.0 - x) / 12.0
         return mean * (x + 0.5 * x * x - (1.0 + x) * log(1.0 + x))
 
     def conjugate_interval(self, label, dual):
         mean = label - dual
-        if mean > SMALLEST_MEAN:
+        if mean > TINY:
             return label - mean / END_FRACTION, label - END_FRACTION * mean
         return dual, dual
 

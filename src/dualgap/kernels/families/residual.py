@@ -7,7 +7,7 @@ from typing import NamedTuple
 from numba.extending import register_jitable
 
 from dualgap.kernels.families.base import exact_coordinate_step
-from dualgap.kernels.families.margin import SMALLEST_CURVATURE
+from dualgap.linalg.floats import TINY
 
 
 class ResidualFamily(NamedTuple):
@@ -29,7 +29,7 @@ class ResidualFamily(NamedTuple):
     def dual_step(self, score, label, dual, dual_curvature):
         denominator = dual_curvature + self.gamma
         numerator = _soft_threshold((dual_curvature * dual + label) - score, self.epsilon)
-        if denominator > SMALLEST_CURVATURE:
+        if denominator > TINY:
             return min(max(numerator * (1.0 / denominator), self.lower), self.upper)
         if numerator == 0.0:
             return 0.0

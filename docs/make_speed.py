@@ -308,7 +308,7 @@ cores; a ratio is the fastest rival's time divided by ours.
 - The scan ran beside other work on a shared machine, the duel at a raised priority; not scanned: {{unscanned}}.
 - Where `auto` and Newton's steps have a number to choose by, it was chosen by looking at these same problems; other data may
   see less of the gain. Rivals were tuned by nothing but their tolerance.
-- The duel measured all problems in one run, beside which only its log was read now and then.
+- The duel measured all problems in one run, beside which other work ran at the lowest priority.
 
 Measured {{first}} to {{last}} (UTC) on {{machines}}, with {{versions}}. `python benchmarks/rivals.py scan`, then
 `duel`, with the folder of the data in DUALGAP_DATA, makes `benchmarks/rivals_*.csv`; `python docs/make_speed.py` makes this page.

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from replication_changes import CHANGES
+from replication_quick import section as quick_section
 
 from dualgap.replication import gathering
 from dualgap.replication import settings as settings_table
@@ -89,7 +90,7 @@ def page() -> str:
     parts += [
         f"| [{one.id}](#{_anchor(one.id)}) | {one.says} | {_verdict(verdicts[one.id])} |" for one in CLAIMS.values()
     ]
-    parts += ["", *_changes(verdicts)]
+    parts += ["", *_changes(verdicts), "", *quick_section(verdicts)]
     for report, about in REPORTS.items():
         parts += ["", f"## {report}: {about.title}", "", f"*{about.authors}, {about.date}.* {about.about}"]
         for claim in (one for one in CLAIMS.values() if one.report == report):

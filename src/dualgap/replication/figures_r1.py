@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from dualgap.replication.gathering import Gathered
 from dualgap.replication.panels import Figure, Line, Panel, Pictures, curves
-from dualgap.replication.rules_r1 import RAW, REDUCED, SDCA, SGD_FIRST, fitting
+from dualgap.replication.rules_r1 import RAW, REDUCED, SDCA, SGD_FIRST, fitting, in_words
 
 PICTURES, COMPONENTS = ("R1.pictures",), ("R1.components",)
 
@@ -19,10 +19,10 @@ def _comparison(experiment: str) -> Callable[[Gathered], Sequence[Panel]]:
     def make(gathered: Gathered) -> Sequence[Panel]:
         data = fitting(gathered.frame, experiment)
         return [
-            curves(gathered, experiment, "primal", "cpu_seconds", title=f"(a) loss, {data}", data=data),
-            curves(gathered, experiment, "test_error", "epoch", title=f"(b) test error, {data}", data=data),
+            curves(gathered, experiment, "primal", "cpu_seconds", title=f"(a) loss, {in_words(data)}", data=data),
+            curves(gathered, experiment, "test_error", "epoch", title=f"(b) test error, {in_words(data)}", data=data),
             *(
-                curves(gathered, experiment, "test_error", "epoch", title=f"test error, {other}", data=other)
+                curves(gathered, experiment, "test_error", "epoch", title=f"test error, {in_words(other)}", data=other)
                 for other in gathered.frame.data(experiment)
                 if other != data
             ),
@@ -34,7 +34,7 @@ def _comparison(experiment: str) -> Callable[[Gathered], Sequence[Panel]]:
 def gaps(gathered: Gathered) -> Sequence[Panel]:
     """Figure 6: the duality gap after each epoch of SDCA."""
     data = fitting(gathered.frame)
-    return [curves(gathered, RAW, "gap", "epoch", title=data, solvers=(SDCA, SGD_FIRST), data=data)]
+    return [curves(gathered, RAW, "gap", "epoch", title=in_words(data), solvers=(SDCA, SGD_FIRST), data=data)]
 
 
 def singular_values(gathered: Gathered) -> Sequence[Panel]:

@@ -26,6 +26,7 @@ from dualgap.replication.margins import (
 )
 from dualgap.replication.measures import at_epoch, end, middle, over, pairs
 from dualgap.replication.verdicts import Finding, Verdict, all_of, number, part, percent, verdict
+from dualgap.spec import parse
 
 SDCA, SGD_FIRST, PEGASOS = "SDCA", "SDCA after an SGD epoch", "Pegasos"
 RAW, REDUCED = "R1.raw", "R1.reduced"
@@ -54,6 +55,18 @@ def fitting(frame: Frame, experiment: str = RAW) -> str:
     return min(frame.data(experiment), key=misfit)
 
 
+def in_words(data: str) -> str:
+    """A reading of the report, such as cells(plain=True), in words."""
+    options = parse(data)[1]
+    words = [f"pixels 0–{options.get('pixels', 1)}"]
+    if options.get("plain"):
+        words.append("black frames kept")
+    if "components" in options:
+        words.append(f"{options['components']} components")
+        words.append("centered" if options.get("centered", True) else "not centered")
+    return ", ".join(words)
+
+
 def _after_two(frame: Frame, experiment: str, data: str) -> float:
     """The median test error of SDCA after two epochs."""
     curve = errors(frame, experiment, SDCA, data)
@@ -61,8 +74,8 @@ def _after_two(frame: Frame, experiment: str, data: str) -> float:
 
 
 def _readings(frame: Frame) -> str:
-    said = [f"{data}: {percent(_after_two(frame, RAW, data))}" for data in frame.data(RAW)]
-    return f"Judged as {fitting(frame)}. Test error of SDCA after 2 epochs by reading: {'; '.join(said)}."
+    said = [f"{in_words(data)}: {percent(_after_two(frame, RAW, data))}" for data in frame.data(RAW)]
+    return f"Judged with {in_words(fitting(frame))}. Test error of SDCA after 2 epochs by reading: {'; '.join(said)}."
 
 
 def _settled(curves: Numbers) -> Numbers:
@@ -132,7 +145,7 @@ def first_epoch(frame: Frame) -> Verdict:
             *(_same_errors, frame, RAW, data, SDCA, SGD_FIRST, 1),
         ),
     ]
-    return verdict(parts, f"Judged as {data}.")
+    return verdict(parts, f"Judged with {in_words(data)}.")
 
 
 def reduced_images(frame: Frame) -> Verdict:
@@ -153,7 +166,7 @@ def reduced_images(frame: Frame) -> Verdict:
         part("all three have the same test error (within a point)", alike),
         part("an epoch of Pegasos takes less than half of SDCA's CPU time", cheaper),
     ]
-    return verdict(parts, f"Judged as {data}.", COMPILED)
+    return verdict(parts, f"Judged with {in_words(data)}.", COMPILED)
 
 
 def shapes(frame: Frame) -> Verdict:

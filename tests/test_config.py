@@ -27,6 +27,7 @@ FULL = {
     "jobs": 2,
     "threads": 1,
     "out": "somewhere",
+    "features": "gaussian(centers=20, width=8)",
     "target": "price",
     "positive": ["2", "red"],
     "intercept": False,

@@ -229,7 +229,7 @@ def test_a_newer_file_is_said_to_be_newer(capsys: pytest.CaptureFixture[str]) ->
         archive.writestr("model.json", json.dumps({"format": 99}))
     code, _, error = called(capsys, "predict", "m.dg", "breast_cancer")
     assert code == 2
-    assert "made by a newer dualgap (format 99, this one reads 1)" in error
+    assert "made by a newer dualgap (format 99, this one reads 2)" in error
 
 
 SAYS_WHEN_UNDER_WAY = """

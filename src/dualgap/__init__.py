@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dualgap.estimators.ridge import Ridge
     from dualgap.estimators.svm import LinearSVC, LinearSVR
     from dualgap.features import FEATURES, GaussianCenters, feature_map
+    from dualgap.fitted_features import FittedMap
     from dualgap.losses import (
         LOSSES,
         Absolute,
@@ -75,6 +76,7 @@ _HOMES = {
     "dualgap.estimators.ridge": ("Ridge",),
     "dualgap.estimators.svm": ("LinearSVC", "LinearSVR"),
     "dualgap.features": ("FEATURES", "GaussianCenters", "feature_map"),
+    "dualgap.fitted_features": ("FittedMap",),
     "dualgap.workbench.races": ("Race", "race"),
     "dualgap.losses": (
         "LOSSES",

@@ -92,8 +92,13 @@ def text_of(thing: object) -> str:
     return f"{name}({', '.join(chosen)})" if chosen else name
 
 
-def full_text(loss: Any) -> str:
-    """The spec of a loss with all its options, so that another default of a later version changes nothing."""
-    names: list[str] = [option.name for option in fields(loss)] if is_dataclass(loss) else []
-    options = [f"{name}={float(getattr(loss, name))!r}" for name in names]
-    return f"{loss.name}({', '.join(options)})" if options else loss.name
+def full_text(thing: Any) -> str:
+    """The spec of a loss or a feature map with all its options, so that another default of a later version changes nothing."""
+    options = [(option.name, option.type) for option in fields(thing)] if is_dataclass(thing) else []
+    texts = [f"{name}={_full_value(getattr(thing, name), kind)}" for name, kind in options]
+    return f"{thing.name}({', '.join(texts)})" if texts else str(thing.name)
+
+
+def _full_value(value: Any, kind: Any) -> str:
+    """A value whose field is declared a float reads 2.0 for 2, any other as it is."""
+    return repr(float(value)) if kind in (float, "float") else str(value)

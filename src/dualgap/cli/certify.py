@@ -15,7 +15,8 @@ from dualgap.cli.console import make_console, reading, show
 HELP = (
     "Check what a model file claims, from scratch, on the data it was fitted to.\n\n"
     "Primal, dual and gap are recomputed at the file's weights by code that no solver shares, and the data is compared "
-    "with the digest in the file. Where the file keeps no duals, those that its scores suggest are tried, and then those "
+    "with the digest in the file; the features of a map are recomputed "
+    "from it. Where the file keeps no duals, those that its scores suggest are tried, and then those "
     "of a new solve; that can prove the claim or refute it, given the time.\n\n"
     "Exit codes: 0 the claim is true, 1 it is refuted (what differs, is said), 2 for bad input, 3 where the time was too "
     "short to decide, 130 for Ctrl-C."

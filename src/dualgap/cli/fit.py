@@ -32,7 +32,8 @@ HELP = (
     "squared length of the weights; an intercept is free, never penalized. More than two labels are one softmax model "
     "under the logistic loss, and under the others each fitted against the rest.\n\n"
     "The file holds weights, certificate and a digest of the data: [bold]dualgap predict[/] uses it, "
-    "[bold]dualgap certify[/] checks it, and dualgap.load reads it in Python.\n\n"
+    "[bold]dualgap certify[/] checks it, and dualgap.load reads it in Python. With --features the map is fitted to the "
+    "columns of the training rows as they are, kept in the file, and applied by both.\n\n"
     "Exit codes: 0 certified, 1 not certified (the file is written, and says so), 2 for bad input, 130 for Ctrl-C, "
     "which writes nothing without --partial."
 )
@@ -41,6 +42,8 @@ EPILOG = """Examples:
 dualgap fit breast_cancer -o cancer.dg
 
 dualgap fit wine.csv --target quality --loss squared_hinge --C 10 -o wine.dg
+
+dualgap fit digits --features "gaussian(centers=200, width=1000)" -o digits.dg
 
 dualgap fit houses.csv --target price --loss "quantile(tau=0.9)" --strength 1/n --test-size 0.2
 """
@@ -59,6 +62,14 @@ def fit(
     ] = None,
     C: Annotated[
         float | None, typer.Option("--C", metavar="X", help="Instead of --strength: λ = 1/(C·n), as in scikit-learn.")
+    ] = None,
+    features: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPEC",
+            help="Fit to features of the columns: polynomial, gaussian, rbf or nystroem, with options as in "
+            "'gaussian(centers=100, width=0.5)'; without a seed of its own the map draws by --seed.",
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", metavar="MODEL", help="The file. (default: a new model.dg)")
@@ -126,12 +137,15 @@ def _iterates_file(iterates: Path, model: Path) -> Path:
 def _carry_out(options: Mapping[str, Any], path: Path, quiet: bool) -> None:
     """Fit, write the file, show the certificate, and leave with 0 if certified, else 1, or 130 after Ctrl-C."""
     # What computes is imported here: help and refusals of options must not wait for it.
+    from dualgap.features import choose_map
     from dualgap.losses import LOSSES
     from dualgap.models.fitting import training_part
     from dualgap.result import Status
     from dualgap.spec import build
 
     loss = build(options["loss"], LOSSES, "loss")
+    if options["features"] is not None:
+        options = {**options, "features": choose_map(options["features"], options["seed"])}
     with reading(Console(stderr=True, quiet=quiet), options["data"]):
         dataset = training_part(options["data"], options, loss.task)
     results: list[Result] = []
@@ -180,6 +194,7 @@ def _fitted(options: Mapping[str, Any], dataset: Dataset, loss: Loss, quiet: boo
         feature_names=dataset.feature_names,
         reading=how,
         duals=options["duals"],
+        features=options["features"],
         tol=options["tol"],
         gap_tol=options["gap_tol"],
         on_result=results.append,
@@ -216,6 +231,8 @@ def _show(console: Console, model: Model, dataset: Dataset) -> None:
     table = Table.grid(padding=(0, 3, 0, 0))
     table.add_column(style="bold")
     table.add_row("data", Text(f"{dataset.name}: {rows:,} rows × {columns:,} columns"))
+    if model.features is not None:
+        table.add_row("features", Text(f"{model.features.spec}: {model.features.count:,}"))
     table.add_row("model", Text(f"{model.loss}, strength {model.strength:.6g}, {free}"))
     table.add_row("solver", Text(model.solver if model.reason == "as asked" else model.reason))
     if len(model.certificates) == 1:

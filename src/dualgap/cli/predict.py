@@ -24,7 +24,7 @@ HELP = (
     "DATA is a name, a spec or a file. Columns are matched by their names where the model and the data have names, else "
     "by their place; a target column is not needed, and other columns are left alone. The csv file has a line for each "
     "row: the prediction; for a classification the scores, one of two classes or one for each; and the probability of "
-    "each class for the logistic loss.\n\n"
+    "each class for the logistic loss. Where the model was fitted with --features, its map is applied to the columns.\n\n"
     "Exit codes: 0, 2 for bad input."
 )
 EPILOG = """Examples:
@@ -53,7 +53,7 @@ def predict(
     from dualgap.models.reading import load
 
     fitted = load(model)
-    width = fitted.weights.shape[0]
+    width = fitted.columns
     X = read_rows(data, fitted.feature_names, width, fitted.reading.get("target"))
     as_rows(X).of_width(width)
     if path is None:

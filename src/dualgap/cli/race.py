@@ -131,6 +131,14 @@ def race(
             help="Give columns mean 0 and deviation 1 by the training part. (default: dense data that was measured)",
         ),
     ] = None,
+    features: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPEC",
+            help="Race on features of the columns: polynomial, gaussian, rbf or nystroem, with options as in "
+            "'gaussian(centers=100, width=0.5)'; the map is fitted to the training part.",
+        ),
+    ] = None,
     parquet: Annotated[bool, typer.Option("--parquet", help="Write results.parquet too (needs the extra io).")] = False,
     keep_iterates: Annotated[
         bool,

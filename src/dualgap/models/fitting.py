@@ -13,6 +13,7 @@ from dualgap.data.rows import Rows
 from dualgap.data.validation import as_rows
 from dualgap.datasets import Dataset, for_task, load, split
 from dualgap.datasets.dataset import MANY_LABELS
+from dualgap.fitted_features import FittedMap
 from dualgap.losses import Loss
 from dualgap.models.digests import digest
 from dualgap.models.model import ONE_VS_REST, Model
@@ -37,45 +38,37 @@ def fit(
     tol: float = 1e-6,
     gap_tol: float | None = None,
     on_result: Callable[[Result], object] = lambda result: None,
+    features: object = None,
     **options: Any,
 ) -> Model:
     """Solve and record; `options` are those of `solve`, and `on_result` is called with each problem's result.
+
+    `features` is a feature map by its spec or object: it is fitted to the rows, and the model is one of their features.
 
     More than two labels are one softmax model under the logistic loss, and under others each fitted against the rest.
 
     Where a Ctrl-C leaves some classes without any weights there is no model, and KeyboardInterrupt goes on.
     """
-    rows, labels = as_rows(X), np.asarray(y)
+    given, labels = as_rows(X), np.asarray(y)
+    fitted = None if features is None else FittedMap.fit(features, given)
+    rows = given if fitted is None else as_rows(fitted.transform(given))
+    recorded: dict[str, Any] = {"tol": tol, "gap_tol": gap_tol, "feature_names": feature_names, "reading": reading}
+    recorded |= {} if fitted is None else {"features": fitted, "X": given}
     classes = np.unique(labels) if loss.task == "classification" else None
     if classes is None or classes.size <= 2:
         problem = Problem(rows, labels, loss, strength, intercept=intercept)
         result = solve(problem, tol=tol, gap_tol=gap_tol, **options)
         on_result(result)
-        return Model.of(
-            result, problem, tol=tol, gap_tol=gap_tol, feature_names=feature_names, duals=duals, reading=reading
-        )
+        return Model.of(result, problem, duals=duals, **recorded)
     if loss.name == "logistic":
         many = MultinomialProblem(rows, labels, strength, intercept=intercept)
         found = solve(many, tol=tol, gap_tol=gap_tol, **options)
         on_result(found)
-        return Model.of(
-            found, many, tol=tol, gap_tol=gap_tol, feature_names=feature_names, duals=duals, reading=reading
-        )
-    return _one_against_rest(
-        rows,
-        labels,
-        classes,
-        loss,
-        strength,
-        intercept,
-        tol,
-        gap_tol,
-        on_result,
-        options,
-        duals,
-        feature_names,
-        reading,
+        return Model.of(found, many, duals=duals, **recorded)
+    model = _one_against_rest(
+        rows, labels, classes, loss, strength, intercept, tol, gap_tol, on_result, options, duals, recorded
     )
+    return replace(model, data=digest(given, labels))
 
 
 def _one_against_rest(
@@ -90,8 +83,7 @@ def _one_against_rest(
     on_result: Callable[[Result], object],
     options: dict[str, Any],
     duals: bool,
-    feature_names: Sequence[str] | None,
-    reading: dict[str, Any] | None,
+    recorded: dict[str, Any],
 ) -> Model:
     results: list[Result] = []
     for k, label in enumerate(classes):
@@ -100,7 +92,7 @@ def _one_against_rest(
         on_result(results[-1])
         if results[-1].status is Status.INTERRUPTED and k < classes.size - 1:
             raise KeyboardInterrupt
-    last = Model.of(results[-1], problem, tol=tol, gap_tol=gap_tol, feature_names=feature_names, reading=reading)
+    last = Model.of(results[-1], problem, **recorded)
     return replace(
         last,
         kind=ONE_VS_REST,
@@ -112,7 +104,6 @@ def _one_against_rest(
         classes=classes,
         reason="; ".join(dict.fromkeys(result.reason for result in results)),
         duals=np.column_stack([result.duals for result in results]) if duals else None,
-        data=digest(rows, labels),
     )
 
 

@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 import dualgap
 from dualgap.certificate import Certificate
+from dualgap.data.rows import Rows
 from dualgap.data.validation import as_rows
+from dualgap.fitted_features import FittedMap
 from dualgap.losses import LOSSES, Logistic
 from dualgap.losses.probabilities import class_probabilities
 from dualgap.models.digests import DataDigest, digest
@@ -39,7 +41,7 @@ class Model:
 
     kind: str
     weights: Vector
-    """One number a column, or columns × classes, or columns × targets."""
+    """One number a column, or columns × classes, or columns × targets; with a feature map one a feature."""
     intercept: float | Vector
     loss: str
     strengths: tuple[float, ...]
@@ -52,6 +54,9 @@ class Model:
     """The absolute gap that was asked for as well; None where there was none."""
     classes: NDArray[Any] | None = None
     feature_names: tuple[str, ...] | None = None
+    """Names of the data's columns."""
+    features: FittedMap | None = None
+    """The map from the data's columns to the features that weights belong to; None where these are the columns."""
     solver: str = ""
     reason: str = ""
     duals: Vector | None = None
@@ -80,8 +85,15 @@ class Model:
         feature_names: Sequence[str] | None = None,
         duals: bool = False,
         reading: dict[str, Any] | None = None,
+        features: FittedMap | None = None,
+        X: Any = None,
     ) -> Model:
-        """The record of one solved problem; `tol` and `gap_tol` are those that were asked of `solve`."""
+        """The record of one solved problem; `tol` and `gap_tol` are those that were asked of `solve`.
+
+        Where the rows of the problem are the features of a map, `features` is the map and X what it was applied to.
+        """
+        if (features is None) != (X is None):
+            raise ValueError("a model of features needs the map and the rows X it was applied to, got one of the two")
         classes = problem.classes
         many = isinstance(problem, MultinomialProblem)
         y: NDArray[Any] = problem.labels
@@ -103,8 +115,9 @@ class Model:
             solver=result.solver.name,
             reason=result.reason,
             duals=np.array(result.duals, dtype=np.float64) if duals else None,
-            data=digest(problem.rows, y, problem.given_weight),
+            data=digest(problem.rows if X is None else X, y, problem.given_weight),
             reading=reading or {},
+            features=features,
         )
 
     @property
@@ -132,14 +145,23 @@ class Model:
         """Whether its scores are log odds."""
         return self.kind in (BINARY, MULTINOMIAL) and build(self.loss, LOSSES, "loss").name == "logistic"
 
-    def scores(self, X: Any) -> Vector:
-        """⟨x, w⟩ + b for each row of X, and for each class where there are several; a frame's columns go by name."""
+    @property
+    def columns(self) -> int:
+        """How many columns the data has."""
+        return int(self.weights.shape[0]) if self.features is None else self.features.columns
+
+    def rows_of(self, X: Any) -> Rows:
+        """The rows of X as they are given, with the columns of the fit; a frame's go by name."""
         # Imported where it is used: a fit reads no table of data sets, and its process starts sooner.
         from dualgap.datasets.columns import matched
 
-        rows = as_rows(matched(X, self.feature_names)).of_width(self.weights.shape[0])
+        return as_rows(matched(X, self.feature_names)).of_width(self.columns)
+
+    def scores(self, X: Any) -> Vector:
+        """⟨x, w⟩ + b for each row of X, or of its features, and for each class where there are several."""
+        rows = self.rows_of(X)
         out = np.empty((rows.count, *self.weights.shape[1:]))
-        for part, block in rows.blocks():
+        for part, block in rows.blocks() if self.features is None else self.features.blocks(rows):
             out[part] = block @ self.weights
         out += self.intercept
         return out
@@ -177,7 +199,8 @@ class Model:
 
     def __repr__(self) -> str:
         many = "" if self.weights.ndim == 1 else f" × {self.weights.shape[1]} classes"
-        return f"Model({self.loss}, {self.weights.shape[0]} columns{many}, {self.status.name}: {self.certificate})"
+        kind = "columns" if self.features is None else "features"
+        return f"Model({self.loss}, {self.weights.shape[0]} {kind}{many}, {self.status.name}: {self.certificate})"
 
 
 def _faults(model: Model) -> Iterator[str]:
@@ -212,14 +235,16 @@ def _faults(model: Model) -> Iterator[str]:
         or not all(0.0 <= f < np.inf for g in factors for f in g)
     ):
         yield f"class factors need to be {problems} × {width} finite numbers ≥ 0, got others"
-    if model.feature_names is not None and len(model.feature_names) != weights.shape[0]:
-        yield f"{weights.shape[0]} columns need as many feature names, got {len(model.feature_names)}"
+    if model.features is not None and model.features.count != weights.shape[0]:
+        yield f"weights of {weights.shape[0]} columns cannot come from a map to {model.features.count} features"
+    if model.feature_names is not None and len(model.feature_names) != model.columns:
+        yield f"{model.columns} columns need as many feature names, got {len(model.feature_names)}"
     if model.duals is not None:
         fits = model.duals.dtype == np.float64 and model.duals.shape[1:] == weights.shape[1:]
         if not (fits and np.isfinite(model.duals).all()):
             yield "the duals need to be finite float64 numbers, a column of them for each of weights, got others"
-    if model.data is not None and model.data.columns != weights.shape[0]:
-        yield f"weights of {weights.shape[0]} columns cannot come from data of {model.data.columns} columns"
+    if model.data is not None and model.data.columns != model.columns:
+        yield f"{'weights' if model.features is None else 'a map'} of {model.columns} columns cannot come from data of {model.data.columns} columns"
 
 
 def _class_faults(model: Model) -> Iterator[str]:

@@ -20,16 +20,41 @@ from numpy.typing import NDArray
 
 from dualgap.data.files import source
 from dualgap.data.npy import read_header
+from dualgap.models.feature_fields import FLOATS, features_of
 from dualgap.models.fields import Part, fields_of
 from dualgap.models.model import Model
 
-FORMAT = 1
+FORMAT = 2  # 1 is without a feature map
 RECORD = "model.json"
 ARRAYS = ("weights", "duals")
 
 
 def load(path: str | PathLike[str]) -> Model:
-    """The model in a file; a damaged, foreign or newer file is refused in one sentence."""
+    """The model in a file; a damaged, foreign or newer file is refused in one sentence.
+
+    Parameters
+    ----------
+    path : str or path
+        A file that `Model.save` or `dualgap fit --out` wrote. Nothing in it is executed.
+
+    Returns
+    -------
+    Model
+        Weights, duals, problem and certificate. `predict` uses it, `verify` judges it again.
+
+    Examples
+    --------
+    >>> import tempfile, dualgap as dg
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> problem = dg.Problem(X / X.max(axis=0), 2 * y - 1, "hinge", 0.01)
+    >>> model = dg.Model.of(dg.solve(problem, tol=1e-6), problem, tol=1e-6)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/cancer.dg")
+    ...     again = dg.load(f"{folder}/cancer.dg")
+    >>> again.certificate.relative_gap <= 1e-6
+    True
+    """
     file = source(Path(path))
     # What the system refuses here is its own affair; an error after this is the content's.
     with file.open("rb") as raw:
@@ -50,15 +75,17 @@ def _read(raw: IO[bytes]) -> Model:
     with zipfile.ZipFile(raw) as archive:
         size = os.fstat(raw.fileno()).st_size
         record = _record(_bytes(archive, RECORD, size))
-        shapes = Part(record, "it").part("arrays")
-        arrays = {
-            name: _array(_bytes(archive, f"{name}.npy", size), name, shapes.numbers(name))
-            for name in ARRAYS
-            if name in shapes.values
-        }
+        root = Part(record, "it")
+        shapes = root.part("arrays")
+
+        def read(name: str, kind: np.dtype[Any] = FLOATS) -> NDArray[Any]:
+            return _array(_bytes(archive, f"{name}.npy", size), name, shapes.numbers(name), kind)
+
+        arrays = {name: read(name) for name in ARRAYS if name in shapes.values}
+        features = features_of(root, read)
     if "weights" not in arrays:
         raise ValueError("it has no weights")
-    return Model(**(fields_of(record) | arrays))
+    return Model(**(fields_of(record) | arrays), features=features)
 
 
 class NewerFormat(Exception):
@@ -95,13 +122,15 @@ def _record(data: bytes) -> dict[str, Any]:
     return record
 
 
-def _array(data: bytes, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def _array(data: bytes, name: str, shape: tuple[int, ...], expected: np.dtype[Any]) -> NDArray[Any]:
     """A plain array of the shape the record says; its header must agree before anything is made of its bytes."""
     stream = io.BytesIO(data)
     told, fortran, kind = read_header(stream, f"{name}.npy")
-    if kind != np.dtype("<f8") or fortran or tuple(told) != shape:
-        raise ValueError(f"{name}.npy should hold float64 numbers of shape {shape}, and says {kind} of shape {told}")
+    if kind != expected or fortran or tuple(told) != shape:
+        raise ValueError(
+            f"{name}.npy should hold {expected.name} numbers of shape {shape}, and says {kind} of shape {told}"
+        )
     start = stream.tell()
-    if len(data) - start != 8 * math.prod(shape):
+    if len(data) - start != expected.itemsize * math.prod(shape):
         raise ValueError(f"{name}.npy should hold {math.prod(shape):,} numbers, and holds {len(data) - start:,} bytes")
-    return np.frombuffer(data, "<f8", offset=start).reshape(shape).astype(np.float64)
+    return np.frombuffer(data, expected, offset=start).reshape(shape).astype(expected.newbyteorder("="))

@@ -73,12 +73,10 @@ def verify(
 
     P is computed from the scores. D needs duals: the model's own where it kept them, else those its scores suggest; and
     where these do not reach the claimed D, as for a loss with a kink they rarely do, a new solve looks for duals that
-    prove it or weights that refute it, for at most `max_seconds` a problem.
+    prove it or weights that refute it, for at most `max_seconds` a problem. Features are recomputed from the rows of X, and
+    the digest is that of these rows.
     """
-    # Imported where it is used: a fit reads no table of data sets, and its process starts sooner.
-    from dualgap.datasets.columns import matched
-
-    rows = as_rows(matched(X, model.feature_names)).of_width(model.weights.shape[0])
+    rows = model.rows_of(X)
     notes = []
     if model.data is None:
         differences = []
@@ -88,6 +86,8 @@ def verify(
     strange = _strange_labels(model, y)
     if strange:
         return Verdict((*differences, strange), tuple(notes), ())
+    if model.features is not None:
+        rows = as_rows(model.features.transform(rows))
     certificates, undecided = [], []
     for claim in _claims(model, rows, y, sample_weight):
         found = _verify_one(claim, not differences, max_seconds or SECONDS)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dualgap.data.files import written_whole
+from dualgap.models.feature_fields import FLOATS, arrays_of, plain
 from dualgap.models.model import Model
 from dualgap.models.reading import ARRAYS, FORMAT, RECORD
 
@@ -25,14 +26,19 @@ NO_DATE = (1980, 1, 1, 0, 0, 0)
 
 def save(model: Model, path: str | PathLike[str]) -> None:
     """Write a model to one file. It appears under its name only when all of it is on the disk."""
-    arrays = {name: getattr(model, name) for name in ARRAYS if getattr(model, name) is not None}
-    record = {"format": FORMAT, **_plain(model), "arrays": {name: list(a.shape) for name, a in arrays.items()}}
+    arrays = {
+        name: np.ascontiguousarray(getattr(model, name), FLOATS) for name in ARRAYS if getattr(model, name) is not None
+    }
+    arrays |= arrays_of(model.features)
+    # Versions that know no feature maps read every other file, and refuse these as newer.
+    version = 1 if model.features is None else FORMAT
+    record = {"format": version, **_plain(model), "arrays": {name: list(a.shape) for name, a in arrays.items()}}
     text = json.dumps(record, allow_nan=False, ensure_ascii=False, indent=1)
     with written_whole(Path(path)) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(_member(RECORD), text.encode())
         for name, array in arrays.items():
             with archive.open(_member(f"{name}.npy"), "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, np.ascontiguousarray(array, dtype="<f8"), allow_pickle=False)
+                np.lib.format.write_array(member, array, allow_pickle=False)
 
 
 def _plain(model: Model) -> dict[str, Any]:
@@ -60,7 +66,7 @@ def _plain(model: Model) -> dict[str, Any]:
         "estimator": model.estimator,
         "parameters": model.parameters,
         "versions": model.versions,
-    }
+    } | plain(model.features)
 
 
 def _number(value: float) -> float | str:

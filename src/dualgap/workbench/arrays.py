@@ -56,6 +56,7 @@ def command_of(runs: Sequence[FinishedRun]) -> str | None:
         "strengths": list(dict.fromkeys(one["strength"] for one in settings)),
         **{name: first[name] for name in ("loss", "epochs", "seconds", "tol")},
         "gap_tol": first.get("gap_tol"),
+        "features": first.get("features"),
         **{name: first[name] for name in ("test_size", "intercept", "standardize")},
         "positive": list(first["positive"]),
         "repeats": len({one["seed"] for one in settings}),

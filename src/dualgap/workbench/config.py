@@ -14,6 +14,7 @@ from typing import Any
 from dualgap import spec
 from dualgap.data.files import source, write_text
 from dualgap.datasets import title
+from dualgap.features import choose_map
 from dualgap.losses import LOSSES
 from dualgap.solvers import SOLVERS
 from dualgap.workbench.plan import (
@@ -53,6 +54,7 @@ OPTIONS: dict[str, str] = {
     "positive": "labels",
     "intercept": "flag",
     "standardize": "flag",
+    "features": "text",
     "parquet": "flag",
     "keep_iterates": "flag",
     "svg": "text",
@@ -151,12 +153,18 @@ def plan_of(options: Mapping[str, Any]) -> Plan:
             for name in ("tol", "gap_tol", "test_size", "repeats", "seed", "intercept", "standardize", "target")
         },
         positive=tuple(options["positive"] or ()),
+        features=_map_text(options["features"], options["seed"]),
         rivals=tuple(installed()) if options["rivals"] else (),
     )
 
 
 def _given(value: Any, default: Any) -> Any:
     return default if value is None else value
+
+
+def _map_text(features: Any, seed: int) -> str | None:
+    """The spec of a feature map with its seed, so that all runs of a race see the same features."""
+    return None if features is None else spec.full_text(choose_map(features, seed))
 
 
 def _solver_texts(solvers: Iterable[Any]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from threadpoolctl import ThreadpoolController
 from dualgap import spec
 from dualgap.certificate import Certificate
 from dualgap.datasets import Dataset, for_task, load, split
+from dualgap.fitted_features import FittedMap
 from dualgap.losses import LOSSES
 from dualgap.problem import Problem
 from dualgap.run import solve
@@ -39,7 +41,7 @@ class Contest:
             self.dataset.X, self.dataset.y, loss=run.loss, strength=self.strength, intercept=run.intercept
         )
         # Labels turned round, or columns in other units, would set the weights against another truth than they know.
-        self.beta = None if run.positive or run.standardize else self.dataset.beta
+        self.beta = None if run.positive or run.standardize or run.features else self.dataset.beta
         self.data = _facts(self.dataset, self.problem.loss.task, self.beta)
         self.threads, self.keep_iterates = threads, keep_iterates
         self.ladders: dict[str, Ladder] = {}
@@ -134,10 +136,18 @@ class Contest:
 
 
 def prepared_data(run: Run) -> Dataset:
-    """The data of a run: loaded, labels fit for its loss, split, standardized where asked."""
+    """The data of a run: loaded, labels fit for its loss, split, standardized and mapped to features where asked."""
     task = spec.build(run.loss, LOSSES, "loss").task
     dataset = for_task(load(run.data, run.target, run.positive), task)
-    return split(dataset, run.test_size, run.split_seed, run.standardize, stratify=task == "classification")
+    dataset = split(dataset, run.test_size, run.split_seed, run.standardize, stratify=task == "classification")
+    return dataset if run.features is None else _mapped(dataset, run.features)
+
+
+def _mapped(dataset: Dataset, features: str) -> Dataset:
+    """The data set with the features of a map that is fitted to the training part in place of its columns."""
+    fitted = FittedMap.fit(features, dataset.X)
+    X_test = None if dataset.X_test is None else fitted.transform(dataset.X_test)
+    return replace(dataset, name=f"{dataset.name}, {fitted.spec}", X=fitted.transform(dataset.X), X_test=X_test)
 
 
 def _versions_of(run: Run) -> dict[str, str]:

@@ -36,7 +36,7 @@ MAX_RUNS = 1_000_000
 LARGEST_SEED = 2**32 - 1
 
 # Settings that stand in a run's settings, and so in its id, only where they were chosen.
-RARE = ("every", "experiment", "gap_tol")
+RARE = ("every", "experiment", "gap_tol", "features")
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,7 @@ class Run:
     every: float | None = None  # epochs between records, where a race's own choice is not meant
     experiment: str | None = None  # of a replication
     gap_tol: float | None = None  # an absolute gap that ends the run as well
+    features: str | None = None  # a feature map that replaces the columns
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -108,6 +109,7 @@ class Plan:
     every: float | None = None
     experiment: str | None = None
     gap_tol: float | None = None
+    features: str | None = None
 
     def __post_init__(self) -> None:
         if not (self.data and self.strengths and self.solvers):
@@ -180,6 +182,7 @@ class Plan:
             every=None if self.every is None else float(self.every),
             experiment=self.experiment,
             gap_tol=None if self.gap_tol is None else float(self.gap_tol),
+            features=self.features,
         )
 
 
@@ -212,6 +215,7 @@ _SHARED = (
     "split_seed",
     "intercept",
     "standardize",
+    "features",
     "target",
     "positive",
 )
@@ -239,7 +243,7 @@ def _command(settings: list[Mapping[str, Any]]) -> str:
     ):
         for value in dict.fromkeys(values):
             words += [name, str(value)]
-    for name in ("loss", "epochs", "seconds", "tol", "gap_tol", "test_size", "target"):
+    for name in ("loss", "epochs", "seconds", "tol", "gap_tol", "test_size", "features", "target"):
         if first.get(name) is not None:
             words += [f"--{name.replace('_', '-')}", _typed(first[name])]
     words += ["--repeats", str(len({one.get("seed") for one in settings})), "--seed", str(first.get("split_seed", 0))]

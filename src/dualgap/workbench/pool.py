@@ -169,5 +169,16 @@ class _RecordSender:
 
 def _heat_of(run: Run) -> tuple[Any, ...]:
     """What two runs of one heat share."""
-    shared = ("data", "loss", "strength", "test_size", "split_seed", "intercept", "standardize", "target", "positive")
+    shared = (
+        "data",
+        "loss",
+        "strength",
+        "test_size",
+        "split_seed",
+        "intercept",
+        "standardize",
+        "features",
+        "target",
+        "positive",
+    )
     return tuple(getattr(run, name) for name in shared)

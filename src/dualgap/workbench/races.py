@@ -49,6 +49,7 @@ def race(
     seed: int = 0,
     intercept: bool = False,
     standardize: bool | None = None,
+    features: object = None,
     target: str | None = None,
     positive: Any = (),
     rivals: bool = False,
@@ -60,13 +61,67 @@ def race(
 ) -> Race:
     """Race solvers on the same problem, each judged by the same certificate.
 
-    `data` is a name, a spec or a file as on the command line, or a list of them; or rows X, with targets `y`, and then
-    `name` is what they are called. `solvers`, `strengths` and `positive` (labels set against all others) are one or
-    several; without `solvers` eight race. A run ends once its relative gap is proven to be `tol`, or its gap `gap_tol`. Columns are given mean 0 and deviation 1 where `standardize` says so, or
-    where it is None and the data set asks for it; arrays do not. `rivals` puts the other packages that are installed
-    beside the solvers. `jobs` above 1 is quicker, as runs go on in that number of processes, and their clocks disturb each other; `threads` is
-    what each run may use for matrix products. `keep_iterates` leaves weights, intercept and duals of every record in the runs
-    (`race.runs[0].iterates`, by the names of `Trace.iterates`), and `save` writes them beside the results. Ctrl-C ends the race with what is finished.
+    Ctrl-C ends the race with what is finished.
+
+    Parameters
+    ----------
+    data : str, list of str or array, default "breast_cancer"
+        A name, a spec or a file as on the command line, or a list of them; or rows X, with targets `y`.
+    y : array, optional
+        The targets of rows in memory.
+    solvers : str or list of str, optional
+        Specs of solvers; without them eight race.
+    loss : str or Loss, default "hinge"
+        The loss.
+    strengths : number, str or list of them, default 0.01
+        The regularization λ, as a number or in terms of the number of rows, such as "1/n".
+    epochs, seconds : float, optional
+        A run ends after this many epochs or seconds.
+    tol : float, default 1e-6
+        A run ends once its relative gap is proven to be `tol`,
+    gap_tol : float, optional
+        or its gap `gap_tol`.
+    test_size : float, default 0.2
+        The fraction of the rows that test errors are measured on.
+    repeats : int, default 3
+        Runs of each solver, each with a seed of its own.
+    seed : int, default 0
+        What splits and runs are drawn from.
+    intercept : bool, default False
+        Whether the models have a free intercept.
+    standardize : bool, optional
+        Whether columns are given mean 0 and deviation 1. Without it the data set decides; arrays stay as they are.
+    features : str or feature map, optional
+        A feature map, fitted to the training part after that; all solvers race on its features.
+    target : str, optional
+        The column of a file that holds the targets.
+    positive : str or list of str, optional
+        Labels that are set against all others.
+    rivals : bool, default False
+        Puts the other packages that are installed beside the solvers.
+    jobs : int, default 1
+        Processes. Above 1 a race is over sooner, and its clocks disturb each other.
+    threads : int, default 1
+        What each run may use for matrix products.
+    keep_iterates : bool, default False
+        Leaves weights, intercept and duals of every record in the runs (`race.runs[0].iterates`, by the names of
+        `Trace.iterates`), and `save` writes them beside the results.
+    name : str, default "arrays"
+        What rows in memory are called.
+    progress : bool, default False
+        Shows a bar on the terminal.
+
+    Returns
+    -------
+    Race
+        The runs, with `leaderboard`, `winner`, `plot`, `page` and `save`.
+
+    Examples
+    --------
+    >>> import dualgap as dg
+    >>> race = dg.race("breast_cancer", solvers=["sdca", "pegasos"], epochs=5, repeats=1)
+    >>> race.leaderboard()[0]["solver"]
+    'sdca'
     """
     extras.require("a race")
     in_memory = y is not None
@@ -94,6 +149,7 @@ def race(
                 "seed": seed,
                 "intercept": intercept,
                 "standardize": standardize,
+                "features": features,
                 "target": target,
                 "positive": [str(label) for label in _several(positive)],
                 "rivals": rivals,

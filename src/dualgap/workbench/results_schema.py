@@ -82,6 +82,7 @@ SETTINGS: Mapping[str, Check] = {
     "split_seed": _is_count,
     "intercept": _is_flag,
     "standardize": _or_none(_is_flag),
+    "features": _or_none(_is_text),
     "target": _or_none(_is_text),
     "positive": _list_of(_is_text),
     "kind": _is_text,

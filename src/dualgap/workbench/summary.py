@@ -132,10 +132,12 @@ def final(finished: FinishedRun, name: str) -> float | None:
 
 
 def groups(runs: Iterable[FinishedRun]) -> dict[tuple[str, str, float], list[FinishedRun]]:
-    """The runs that compete with each other, by data set, loss and strength, in the order they first appear."""
+    """The runs that compete with each other, by data set and its features, loss and strength, in the order they first appear."""
     found: dict[tuple[str, str, float], list[FinishedRun]] = {}
     for finished in runs:
         data = str(finished.settings.get("data") or finished.data.get("name", "data"))
+        if (features := finished.settings.get("features")) is not None:
+            data = f"{data}, {features}"
         key = data, str(finished.settings.get("loss", "loss")), float(finished.strength)
         found.setdefault(key, []).append(finished)
     return found

@@ -67,7 +67,7 @@ def unscaled() -> None:
     print("| model | intercept | seconds | P(w, b) | above the optimum |\n|---|---|---|---|---|")
     for free in (False, True):
         at = objective(X, y, "hinge", 1.0 / len(y), free)
-        ours = dg.LinearSVC("hinge", fit_intercept=free, tol=1e-6)
+        ours = dg.LinearSVC(loss="hinge", fit_intercept=free, tol=1e-6)
         seconds = min(timed(ours, X, y) for _ in range(3))
         assert ours.status_ is dg.Status.CERTIFIED
         best = ours.certificate_.dual
@@ -193,7 +193,7 @@ def models(names: list[str]) -> None:
 def compared(X: Any, y: Any, loss: str) -> tuple[float, float, str, float, str]:
     """P(w, b) of dualgap with its relative gap and ending, and of scikit-learn at the best of its settings."""
     at = objective(X, y, loss, 1.0 / X.shape[0], True)
-    ours = dg.LogisticRegression(tol=TOL) if loss == "logistic" else dg.LinearSVC(loss, tol=TOL)
+    ours = dg.LogisticRegression(tol=TOL) if loss == "logistic" else dg.LinearSVC(loss=loss, tol=TOL)
     timed(ours, X, y)
     best, setting = np.inf, ""
     for word, theirs in contenders(loss):

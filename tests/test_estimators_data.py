@@ -263,7 +263,7 @@ def interrupt():
 random = np.random.default_rng(0)
 X = random.normal(size=(2_000, 50))
 for classes, message in ((2, "coef_ and certificate_ hold the last iterate"), (3, "before all of its problems were solved")):
-    model = dg.LinearSVC("hinge", solver="sdca", tol=0.0, max_iter=10_000_000)
+    model = dg.LinearSVC(loss="hinge", solver="sdca", tol=0.0, max_iter=10_000_000)
     threading.Thread(target=interrupt).start()
     try:
         model.fit(X, random.integers(0, classes, 2_000))

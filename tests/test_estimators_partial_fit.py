@@ -42,8 +42,8 @@ def fit_in_calls(model: Any, X: Any, y: np.ndarray, cuts: list[int], **weights: 
 
 ESTIMATORS = [
     dg.LinearSVC(strength=0.05),
-    dg.LinearSVC("hinge", strength=0.05),
-    dg.LinearSVC("hinge", strength=0.05, fit_intercept=False, class_weight={0: 1.0, 1: 2.0, 2: 0.5}),
+    dg.LinearSVC(loss="hinge", strength=0.05),
+    dg.LinearSVC(loss="hinge", strength=0.05, fit_intercept=False, class_weight={0: 1.0, 1: 2.0, 2: 0.5}),
     dg.LinearSVR(strength=0.05, epsilon=0.1),
     dg.LinearSVR(strength=0.05, loss="squared_epsilon_insensitive"),
     dg.QuantileRegressor(quantile=0.3, alpha=0.05),
@@ -92,7 +92,7 @@ def test_dense_and_sparse_streams_agree() -> None:
 @pytest.mark.parametrize(
     ("model", "solver"),
     [
-        (dg.LinearSVC("hinge", strength=0.02, solver="pegasos", fit_intercept=False), dg.Pegasos()),
+        (dg.LinearSVC(loss="hinge", strength=0.02, solver="pegasos", fit_intercept=False), dg.Pegasos()),
         (dg.LogisticRegression(strength=0.02, solver="pegasos", fit_intercept=False), dg.Pegasos()),
         (
             dg.LinearSVC(strength=0.02, solver="sgd(step=0.001)", fit_intercept=False),
@@ -215,3 +215,13 @@ def test_step_facts_change_at_powers_of_two_of_rows() -> None:
     assert one_stream.largest_squared_norm == norms.max()
     assert one_stream.count == ROWS
     np.testing.assert_allclose(one_stream.means[0], norms[:128].mean())
+
+
+@pytest.mark.parametrize("kind", [dg.LinearSVC, dg.LogisticRegression, dg.LinearSVR, dg.Ridge, dg.QuantileRegressor])
+def test_partial_fit_under_auto_names_pegasos(kind: type) -> None:
+    model = kind()
+    assert not hasattr(model, "partial_fit")
+    with pytest.raises(AttributeError, match=r"needs solver='pegasos' or 'sgd'.*, got 'auto'; use solver='pegasos'"):
+        model.partial_fit([[0.0]], [0.0])
+    assert hasattr(kind(solver="pegasos"), "partial_fit")
+    assert not hasattr(dg.PoissonRegressor(solver="pegasos"), "partial_fit")

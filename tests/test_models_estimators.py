@@ -21,13 +21,13 @@ YES = np.where(SIGNS > 0, "yes", "no")
 
 ESTIMATORS: dict[str, tuple[Any, Any]] = {
     "LinearSVC squared_hinge": (dg.LinearSVC(), SIGNS),
-    "LinearSVC hinge": (dg.LinearSVC("hinge", C=3.0), SIGNS),
-    "LinearSVC smoothed_hinge": (dg.LinearSVC("smoothed_hinge"), YES),
+    "LinearSVC hinge": (dg.LinearSVC(loss="hinge", C=3.0), SIGNS),
+    "LinearSVC smoothed_hinge": (dg.LinearSVC(loss="smoothed_hinge"), YES),
     "LinearSVC squared_hinge, balanced": (dg.LinearSVC(class_weight="balanced"), YES),
-    "LinearSVC hinge, balanced": (dg.LinearSVC("hinge", class_weight="balanced"), SIGNS),
-    "LinearSVC smoothed_hinge, balanced": (dg.LinearSVC("smoothed_hinge", class_weight="balanced"), SIGNS),
-    "LinearSVC without intercept": (dg.LinearSVC("hinge", fit_intercept=False), SIGNS),
-    "LinearSVC, one against the rest": (dg.LinearSVC("hinge"), WORDS),
+    "LinearSVC hinge, balanced": (dg.LinearSVC(loss="hinge", class_weight="balanced"), SIGNS),
+    "LinearSVC smoothed_hinge, balanced": (dg.LinearSVC(loss="smoothed_hinge", class_weight="balanced"), SIGNS),
+    "LinearSVC without intercept": (dg.LinearSVC(loss="hinge", fit_intercept=False), SIGNS),
+    "LinearSVC, one against the rest": (dg.LinearSVC(loss="hinge"), WORDS),
     "LinearSVC, one against the rest, balanced": (dg.LinearSVC(class_weight="balanced"), WORDS),
     "LogisticRegression": (dg.LogisticRegression(), SIGNS),
     "LogisticRegression, balanced": (dg.LogisticRegression(class_weight="balanced"), YES),
@@ -173,7 +173,7 @@ def test_parameters_that_json_does_not_know_are_told_in_words() -> None:
 def test_an_estimator_without_a_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="needs to be fitted by fit"):
         dg.LinearSVC().save("m.dg")
-    stream = dg.LinearSVC("hinge", solver="pegasos").partial_fit(ROWS, SIGNS, classes=[-1, 1])
+    stream = dg.LinearSVC(loss="hinge", solver="pegasos").partial_fit(ROWS, SIGNS, classes=[-1, 1])
     with pytest.raises(ValueError, match="partial_fit leaves no certificate of all it saw"):
         stream.save("m.dg")
     assert not list(Path().iterdir())

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dualgap.certificate import Certificate, certify
     from dualgap.estimators.cv import LinearSVCCV, LogisticRegressionCV
     from dualgap.estimators.logistic import LogisticRegression
+    from dualgap.estimators.notes import ParameterNote
     from dualgap.estimators.poisson import PoissonRegressor
     from dualgap.estimators.quantile import QuantileRegressor
     from dualgap.estimators.ridge import Ridge
@@ -71,6 +72,7 @@ _HOMES = {
     "dualgap.trace": ("Record", "Trace"),
     "dualgap.estimators.cv": ("LinearSVCCV", "LogisticRegressionCV"),
     "dualgap.estimators.logistic": ("LogisticRegression",),
+    "dualgap.estimators.notes": ("ParameterNote",),
     "dualgap.estimators.poisson": ("PoissonRegressor",),
     "dualgap.estimators.quantile": ("QuantileRegressor",),
     "dualgap.estimators.ridge": ("Ridge",),

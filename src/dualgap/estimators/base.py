@@ -23,16 +23,19 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dualgap.certificate import certify
+from dualgap.data.rows import Rows
 from dualgap.estimators.callbacks import CallbackSupport, FitTasks
 from dualgap.estimators.convergence import report_convergence
 from dualgap.estimators.deduplication import Deduplicated, deduplicate
-from dualgap.estimators.parameters import check_limits, check_sample_weight, seed_of, solver_of
+from dualgap.estimators.parameters import check_limits, check_sample_weight, note_solver, seed_of, solver_of
 from dualgap.estimators.partial_fit import supports_partial_fit
+from dualgap.estimators.synonyms import check_synonyms
+from dualgap.estimators.unpenalized import effective_strength, note_tiny_strength
 from dualgap.examiner import Examiner
 from dualgap.linalg.parallel import parallel_map, use_threads
 from dualgap.losses import Loss
 from dualgap.models.from_estimator import FitFacts, SavesModels
-from dualgap.problem import Problem
+from dualgap.problem import BaseProblem, Problem
 from dualgap.result import Result, Status
 from dualgap.run import solve
 from dualgap.solvers import Auto, Solver
@@ -80,6 +83,16 @@ class CertifiedModel(CallbackSupport, SavesModels, BaseEstimator):  # type: igno
         """λ of problem number k, whose sample weights sum to `total_weight`."""
         raise NotImplementedError
 
+    def _strength_on(self, rows: Rows, weights: Vector | None, k: int) -> float:
+        """λ of problem number k on its rows, for the solver: a tiny one where the estimator has no penalty."""
+        strength = self._strength(float(rows.count if weights is None else weights.sum()), k)
+        return effective_strength(strength, rows, weights, self.fit_intercept)
+
+    def _note_no_penalty(self, problems: Sequence[BaseProblem]) -> None:
+        """Name the λ of problems that were to have none."""
+        tiny = [p.strength for k, p in enumerate(problems) if self._strength(p.total_weight, k) == 0.0]
+        note_tiny_strength(type(self).__name__, tiny)
+
     def _shape_attributes(self, several: bool) -> None:
         """Give coef_, intercept_, dual_coef_ and n_iter_ the shapes of the scikit-learn estimator of the same name.
 
@@ -88,6 +101,7 @@ class CertifiedModel(CallbackSupport, SavesModels, BaseEstimator):  # type: igno
 
     def _validate(self, X: Any, y: Any, sample_weight: Any, **checks: Any) -> TrainingData:
         """X as a dense or CSR matrix, y, and sample weights as float64; `checks` are options of `validate_data`."""
+        check_synonyms(self)
         check_limits(type(self).__name__, self.tol, self.max_iter, self.max_seconds)
         solver_of(self.solver)  # refuses an unknown solver before the data is checked
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", **checks)
@@ -118,7 +132,8 @@ class CertifiedModel(CallbackSupport, SavesModels, BaseEstimator):  # type: igno
         self._set_run_attributes(results, [problem.strength for problem in problems], several)
         self._facts = FitFacts.of(self, problems[0].loss, results[0].solver.name, training_data, class_factors)
         tasks.end(self.certificate_)
-        report_convergence(type(self).__name__, results, self.tol)
+        self._note_no_penalty(problems)
+        report_convergence(type(self).__name__, results, self.tol, problems)
         return self
 
     def _solve(self, problems: Sequence[Problem], data: Deduplicated, tasks: FitTasks) -> list[Result]:
@@ -186,6 +201,7 @@ class CertifiedModel(CallbackSupport, SavesModels, BaseEstimator):  # type: igno
             setattr(self, name, values if several else values[0])
         self._shape_attributes(several)
         self.__dict__.pop("_streams", None)
+        note_solver(self.solver, results[0].solver.name)
 
     def _scores(self, X: Any) -> Vector:
         """⟨x, w⟩ + b of each row: one column for each problem, or flat where coef_ is flat."""

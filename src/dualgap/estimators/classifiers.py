@@ -6,20 +6,20 @@ against the rest; LogisticRegression overrides this with the multinomial model.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from dualgap.estimators.base import CertifiedModel, TrainingData, Vector
 from dualgap.estimators.callbacks import with_callbacks
 from dualgap.estimators.deduplication import Deduplicated
 from dualgap.estimators.parameters import strength_of
-from dualgap.estimators.partial_fit import advance_streams, supports_partial_fit
+from dualgap.estimators.partial_fit import advance_streams, for_streams
+from dualgap.estimators.synonyms import check_multi_class
 from dualgap.losses import Loss
 from dualgap.problem import Problem
 
@@ -30,6 +30,10 @@ class LinearClassifier(ClassifierMixin, CertifiedModel):  # type: ignore[misc]
     C: float
     strength: float | None
     class_weight: Any
+    penalty: Any = "l2"
+    multi_class: Any = "auto"
+    fits_softmax: ClassVar[bool] = False
+    """Whether three or more classes are one problem, the softmax model."""
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -60,13 +64,13 @@ class LinearClassifier(ClassifierMixin, CertifiedModel):  # type: ignore[misc]
     def _fit_classes(self, loss: Loss, data: Deduplicated, training_data: TrainingData) -> Self:
         """Fit one problem for two classes, or one problem for each of several classes against the rest."""
         problems = [
-            Problem(data.rows, labels, loss, self._strength(_total(labels, weights), k), weights, self.fit_intercept)
+            Problem(data.rows, labels, loss, self._strength_on(data.rows, weights, k), weights, self.fit_intercept)
             for k, (labels, weights) in enumerate(self._binary_targets(data.targets, data.weights))
         ]
         factors = self._class_factors(data.targets, data.weights)
         return self._fit_problems(problems, data, training_data, len(problems) > 1, factors)
 
-    @available_if(supports_partial_fit)  # type: ignore[untyped-decorator]
+    @for_streams
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Update the model with more rows, in their order; available with solver="pegasos" and solver="sgd".
 
@@ -119,6 +123,7 @@ class LinearClassifier(ClassifierMixin, CertifiedModel):  # type: ignore[misc]
     def _check_classes(self, codes: NDArray[Any]) -> None:
         """Refuse fewer than two classes, and a class without rows; `codes` are the classes of rows of positive weight."""
         counts = np.bincount(codes, minlength=self.classes_.size)
+        check_multi_class(type(self).__name__, self.multi_class, self.classes_.size, self.fits_softmax)
         if np.count_nonzero(counts) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least two classes in rows of positive weight, got one class; "
@@ -167,7 +172,7 @@ class LinearClassifier(ClassifierMixin, CertifiedModel):  # type: ignore[misc]
         return np.asarray(class_weights, dtype=np.float64)
 
     def _strength(self, total_weight: float, k: int) -> float:
-        return strength_of(type(self).__name__, self.C, self.strength, total_weight)
+        return strength_of(type(self).__name__, self.C, self.strength, total_weight, self.penalty)
 
     def decision_function(self, X: Any) -> Vector:
         """Scores of the rows; of two classes the second has the positive scores.
@@ -202,7 +207,3 @@ class LinearClassifier(ClassifierMixin, CertifiedModel):  # type: ignore[misc]
         codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         predicted: NDArray[Any] = self.classes_[codes]
         return predicted
-
-
-def _total(labels: Vector, weights: Vector | None) -> float:
-    return float(labels.size if weights is None else weights.sum())

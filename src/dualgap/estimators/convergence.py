@@ -1,14 +1,16 @@
-"""How an estimator reports runs that did not reach tol: one ConvergenceWarning that says what to raise."""
+"""How an estimator reports runs that did not reach tol: one ConvergenceWarning that says why, and what to do."""
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
+from dualgap.estimators.diagnosis import diagnose
+from dualgap.estimators.notes import caller_level
+from dualgap.problem import BaseProblem
 from dualgap.result import Status
 
 ADVICE = {
@@ -19,26 +21,26 @@ ADVICE = {
 }
 
 
-def report_convergence(estimator_name: str, results: Sequence[Any], tol: float) -> None:
-    """Warn if a run missed tol, with the largest gap; raise KeyboardInterrupt if Ctrl-C ended a run."""
+def report_convergence(
+    estimator_name: str, results: Sequence[Any], tol: float, problems: Sequence[BaseProblem] = ()
+) -> None:
+    """Warn if a run missed tol, with the largest gap and the likeliest reason; raise KeyboardInterrupt if Ctrl-C ended a run.
+
+    `problems` are those of the results, in the same order; without them no reason is given.
+    """
     if any(result.status is Status.INTERRUPTED for result in results):
         raise KeyboardInterrupt(f"{estimator_name} was interrupted; coef_ and certificate_ hold the last iterate")
-    missed = [result for result in results if result.status in ADVICE]
+    missed = [k for k, result in enumerate(results) if result.status in ADVICE]
     if not missed:
         return
-    worst = max(missed, key=lambda result: result.certificate.relative_gap)
+    k = max(missed, key=lambda k: results[k].certificate.relative_gap)
+    worst = results[k]
+    reason = diagnose(problems[k], worst.solver.name) if problems and worst.status is not Status.BROKEN else None
+    advice = f"{reason}, or {ADVICE[worst.status]}" if reason else ADVICE[worst.status]
     several = f" in {len(missed)} of {len(results)} problems" if len(results) > 1 else ""
     warnings.warn(
         f"{estimator_name} is not certified{several}: relative gap {worst.certificate.relative_gap:.3g} where tol is "
-        f"{tol:g}, after {worst.trace[-1].epoch:g} epochs; {ADVICE[worst.status]}",
+        f"{tol:g}, after {worst.trace[-1].epoch:g} epochs; {advice}",
         ConvergenceWarning,
-        stacklevel=_caller_level(),
+        stacklevel=caller_level(),
     )
-
-
-def _caller_level() -> int:
-    """The `stacklevel` of the first frame outside dualgap and scikit-learn: the line that called fit."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("dualgap.", "sklearn.")):
-        frame, level = frame.f_back, level + 1
-    return level

@@ -20,7 +20,8 @@ from dualgap.estimators.base import TrainingData, Vector
 from dualgap.estimators.classifiers import LinearClassifier
 from dualgap.estimators.convergence import report_convergence
 from dualgap.estimators.deduplication import Deduplicated
-from dualgap.estimators.parameters import positive, seed_of
+from dualgap.estimators.parameters import positive, seed_of, solver_of
+from dualgap.estimators.synonyms import has_no_penalty
 from dualgap.linalg.parallel import use_threads
 from dualgap.losses import Loss
 from dualgap.paths import Path, solve_path
@@ -49,6 +50,11 @@ class CrossValidatedC(LinearClassifier):
 
     def _fit_classes(self, loss: Loss, data: Deduplicated, training_data: TrainingData) -> Self:
         X, y, weights = training_data
+        if has_no_penalty(self.penalty):
+            raise ValueError(
+                f"{type(self).__name__} needs penalty to be 'l2', got {self.penalty!r}; use LogisticRegression(penalty=None), "
+                "which has no C to choose"
+            )
         self.Cs_ = _grid(type(self).__name__, self.Cs)
         codes = np.searchsorted(self.classes_, y)
         splits = self._splits(X, y, codes, weights)
@@ -133,7 +139,7 @@ class CrossValidatedC(LinearClassifier):
             targets,
             loss,
             1.0 / (self.Cs_ * total),
-            solver=self.solver,
+            solver=solver_of(self.solver),
             tol=self.tol,
             sample_weight=weights,
             intercept=self.fit_intercept,

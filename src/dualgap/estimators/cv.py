@@ -175,6 +175,20 @@ class LogisticRegressionCV(CrossValidatedC, LogisticRegression):
         Seed of the order in which a solver draws rows; `newton` draws none.
     verbose : int, default=0
         Whether to show a progress bar with the gap of the fit to all rows.
+    penalty : {"l2"}, default="l2"
+        The penalty (λ/2)‖w‖²; others are refused.
+    l1_ratios : array-like or None, default=None
+        scikit-learn's; None or zeros are the L2 penalty, and other values are refused.
+    dual : bool, default=False
+        scikit-learn's; any value is the same fit, which has primal and dual values.
+    refit : bool, default=True
+        scikit-learn's; the answer is always fitted to all rows, and False is refused.
+    intercept_scaling : float, default=1.0
+        scikit-learn's; any value is the same fit, because the intercept is not penalized.
+    multi_class : {"auto", "ovr", "multinomial"}, default="auto"
+        scikit-learn's before 1.8; accepted where it is what happens: "ovr" for two classes, "multinomial" for more.
+    use_legacy_attributes : bool, default=False
+        scikit-learn's; False describes `C_` and `scores_` here, and True is refused.
 
     Attributes
     ----------
@@ -247,6 +261,13 @@ class LogisticRegressionCV(CrossValidatedC, LogisticRegression):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        penalty: Any = "l2",
+        l1_ratios: Any = None,
+        dual: bool = False,
+        refit: bool = True,
+        intercept_scaling: float = 1.0,
+        multi_class: str = "auto",
+        use_legacy_attributes: Any = False,
     ) -> None:
         self.Cs = Cs
         self.cv = cv
@@ -260,6 +281,13 @@ class LogisticRegressionCV(CrossValidatedC, LogisticRegression):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.penalty = penalty
+        self.l1_ratios = l1_ratios
+        self.dual = dual
+        self.refit = refit
+        self.intercept_scaling = intercept_scaling
+        self.multi_class = multi_class
+        self.use_legacy_attributes = use_legacy_attributes
 
     def _paths(self, loss: Loss, data: Deduplicated, seed: int) -> list[Path]:
         if self.classes_.size == 2:

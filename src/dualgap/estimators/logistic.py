@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from numpy.typing import NDArray
 
@@ -21,8 +21,10 @@ class LogisticRegression(LinearClassifier):
 
     Parameters
     ----------
+    penalty : {"l2", None}, default="l2"
+        The penalty (λ/2)‖w‖², or None for none; others are refused.
     C : float, default=1.0
-        Weight of the errors against the penalty: λ = 1/(C·S), with S the sum of the sample weights.
+        Weight of the errors against the penalty: λ = 1/(C·S), with S the sum of the sample weights. `np.inf` is no penalty.
     strength : float, default=None
         λ, instead of C.
     solver : str or object, default="auto"
@@ -46,6 +48,14 @@ class LogisticRegression(LinearClassifier):
         Seed of the order in which a solver draws rows; `newton` draws none.
     verbose : int, default=0
         Whether to show a progress bar with the gap.
+    l1_ratio : float, default=0.0
+        scikit-learn's; 0 is the L2 penalty, and other values are refused.
+    dual : bool, default=False
+        scikit-learn's; any value is the same fit, which has primal and dual values.
+    intercept_scaling : float, default=1
+        scikit-learn's; any value is the same fit, because the intercept is not penalized.
+    multi_class : {"auto", "ovr", "multinomial"}, default="auto"
+        scikit-learn's before 1.8; accepted where it is what happens: "ovr" for two classes, "multinomial" for more.
 
     Attributes
     ----------
@@ -82,8 +92,7 @@ class LogisticRegression(LinearClassifier):
     Notes
     -----
     Differences from scikit-learn's LogisticRegression: `solver` takes dualgap's solvers; `tol` is a proven relative duality
-    gap; `max_iter` is 1000 and counts passes over the rows; the penalty is L2. `penalty`, `l1_ratio`, `dual`,
-    `intercept_scaling` and `multi_class` do not exist. With three or more classes, `solver` is "auto", "newton" or "sdca".
+    gap; `max_iter` is 1000 and counts passes over the rows; the penalty is L2. With three or more classes, `solver` is "auto", "newton" or "sdca".
 
     Examples
     --------
@@ -96,8 +105,11 @@ class LogisticRegression(LinearClassifier):
     'CERTIFIED'
     """
 
+    fits_softmax: ClassVar[bool] = True
+
     def __init__(
         self,
+        penalty: Any = "l2",
         *,
         C: float = 1.0,
         strength: float | None = None,
@@ -111,7 +123,12 @@ class LogisticRegression(LinearClassifier):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        l1_ratio: float | None = 0.0,
+        dual: bool = False,
+        intercept_scaling: float = 1,
+        multi_class: str = "auto",
     ) -> None:
+        self.penalty = penalty
         self.C = C
         self.strength = strength
         self.solver = solver
@@ -124,6 +141,10 @@ class LogisticRegression(LinearClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.l1_ratio = l1_ratio
+        self.dual = dual
+        self.intercept_scaling = intercept_scaling
+        self.multi_class = multi_class
 
     def _loss(self) -> Loss:
         return Logistic()

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from dualgap.estimators.notes import note_once
+from dualgap.estimators.synonyms import has_no_penalty
 from dualgap.losses import LOSSES, Loss
 from dualgap.losses.base import is_number
 from dualgap.solvers import SOLVERS, Auto, Solver
@@ -34,24 +36,32 @@ SCIKIT_LEARN_SOLVERS = frozenset(
 """Solvers of scikit-learn, spelled as `spec.canonical` spells them."""
 
 
+def is_scikit_learns(solver: object) -> bool:
+    """Whether a solver is a name that only scikit-learn has."""
+    return isinstance(solver, str) and canonical(solver) in SCIKIT_LEARN_SOLVERS
+
+
 def solver_of(solver: object) -> Solver | Auto:
-    """The solver of a name, a spec or an object; the refusal of a scikit-learn name points to auto."""
-    if isinstance(solver, str) and canonical(solver) in SCIKIT_LEARN_SOLVERS:
-        raise ValueError(
-            f"solver needs to be a name of dualgap's ({', '.join(SOLVERS)}), got scikit-learn's {solver!r}; "
-            "solver='auto' chooses a method that certifies its answer"
-        )
-    return build(solver, SOLVERS, "solver")
+    """The solver of a name, a spec or an object; a name of scikit-learn's stands for auto."""
+    return Auto() if is_scikit_learns(solver) else build(solver, SOLVERS, "solver")
 
 
 def solver_name(solver: object) -> str:
     """The name of a solver given by name, spec or object; empty for anything else."""
+    if is_scikit_learns(solver):
+        return Auto.name
     if not isinstance(solver, str):
         return str(getattr(solver, "name", ""))
     try:
         return parse(solver)[0]
     except ValueError:
         return ""
+
+
+def note_solver(solver: object, used: str) -> None:
+    """Say once in a process that a solver's name is scikit-learn's, and which solver ran."""
+    if is_scikit_learns(solver):
+        note_once("solver", f"solver={solver!r} is scikit-learn's; dualgap used {used!r}")
 
 
 def loss_of(
@@ -66,22 +76,36 @@ def loss_of(
     return built
 
 
-def positive(estimator_name: str, name: str, value: Any) -> float:
+def positive(estimator_name: str, name: str, value: Any, advice: str = "pass a positive number") -> float:
     """The value as a float; refused unless it is a positive finite number."""
     if isinstance(value, bool) or not (is_number(value) and value > 0.0):
-        raise ValueError(f"{estimator_name} needs a finite {name} > 0, got {value!r}; leave {name} out for its default")
+        raise ValueError(f"{estimator_name} needs a finite {name} > 0, got {value!r}; {advice}")
     return float(value)
 
 
-def strength_of(estimator_name: str, C: Any, strength: Any, total_weight: float) -> float:
-    """λ: 1/(C·S), or `strength` where it is given."""
+def strength_of(estimator_name: str, C: Any, strength: Any, total_weight: float, penalty: Any = "l2") -> float:
+    """λ: 1/(C·S), or `strength` where it is given; 0 for no penalty, which is C=inf or penalty=None."""
     if strength is None:
-        return 1.0 / (positive(estimator_name, "C", C) * total_weight)
+        if has_no_penalty(penalty) or (isinstance(C, float | np.floating) and np.inf == C):
+            return 0.0
+        advice = "a smaller C is a stronger penalty, and C=inf is none"
+        return 1.0 / (positive(estimator_name, "C", C, advice) * total_weight)
+    if has_no_penalty(penalty):
+        raise ValueError(
+            f"{estimator_name} needs strength=None where penalty is {penalty!r}, got {strength!r}; leave one out"
+        )
     if C != 1.0:
         raise ValueError(
             f"{estimator_name} needs C or strength, got both C={C!r} and strength={strength!r}; leave one out"
         )
-    return positive(estimator_name, "strength", strength)
+    return positive(estimator_name, "strength", strength, "C=inf is no penalty")
+
+
+def alpha_of(estimator_name: str, alpha: Any) -> float:
+    """The weight of a penalty; 0 for none."""
+    if isinstance(alpha, bool) or not (is_number(alpha) and alpha >= 0.0):
+        raise ValueError(f"{estimator_name} needs a finite alpha ≥ 0, got {alpha!r}; alpha=0 is no penalty")
+    return float(alpha)
 
 
 def check_limits(estimator_name: str, tol: Any, max_iter: Any, max_seconds: Any) -> None:

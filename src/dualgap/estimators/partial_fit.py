@@ -7,8 +7,10 @@ squared norm rounded up to a power of two, and means over the first 1, 2, 4, 8, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import update_wrapper
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +39,24 @@ FIT_ONLY_ATTRIBUTES = ("dual_coef_", "trace_", "reason_", "_facts")
 def supports_partial_fit(estimator: Any) -> bool:
     """Whether the estimator's solver has partial_fit."""
     return solver_name(estimator.solver) in SOLVERS_WITH_PARTIAL_FIT
+
+
+class for_streams:
+    """A partial_fit that exists where the solver can step over a stream; elsewhere the AttributeError names one that can."""
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self.method = method
+        update_wrapper(self, method)  # type: ignore[arg-type]
+
+    def __get__(self, estimator: Any, owner: type | None = None) -> Any:
+        if estimator is None:
+            return self.method
+        if not supports_partial_fit(estimator):
+            raise AttributeError(
+                f"partial_fit of {type(estimator).__name__} needs solver='pegasos' or 'sgd', which step over a stream of "
+                f"rows, got {estimator.solver!r}; use solver='pegasos'"
+            )
+        return MethodType(self.method, estimator)
 
 
 def advance_streams(
@@ -73,6 +93,8 @@ def _start_streams(
     for k, (target, sample_weight) in enumerate(zip(targets, weights, strict=True)):
         total_weight = float(target.size if sample_weight is None else sample_weight.sum())
         strength = estimator._strength(total_weight, k)
+        if strength == 0.0:
+            raise ValueError("partial_fit needs a penalty, got none; pass strength=1e-6, or another number above 0")
         constant = float(target[0]) if is_regression and estimator.fit_intercept else 0.0
         if hasattr(estimator, "dual_coef_"):
             coef, intercept = np.atleast_2d(estimator.coef_)[k], float(np.atleast_1d(estimator.intercept_)[k])

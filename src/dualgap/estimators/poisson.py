@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dualgap.estimators.base import Vector
-from dualgap.estimators.parameters import positive
+from dualgap.estimators.parameters import alpha_of
 from dualgap.estimators.regressors import LinearRegressor
 from dualgap.losses import Loss, Poisson
 
@@ -118,7 +118,7 @@ class PoissonRegressor(LinearRegressor):
         return Poisson()
 
     def _strength(self, total_weight: float, k: int) -> float:
-        return positive("PoissonRegressor", "alpha", self.alpha)
+        return alpha_of("PoissonRegressor", self.alpha)
 
     def predict(self, X: Any) -> Vector:
         """Predict the mean of each row's target.
@@ -134,6 +134,11 @@ class PoissonRegressor(LinearRegressor):
             exp(⟨x, w⟩ + b).
         """
         return self._loss().predictions(super().predict(X))
+
+    @property
+    def partial_fit(self) -> Any:
+        """Not available: no step size is safe for the Poisson loss."""
+        raise AttributeError("PoissonRegressor has no partial_fit, because no step size is safe for its loss; use fit")
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """D², the part of the deviance that the model explains: 1 is a perfect fit, 0 the best constant.

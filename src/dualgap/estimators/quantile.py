@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dualgap.estimators.parameters import positive
+from dualgap.estimators.parameters import alpha_of
 from dualgap.estimators.regressors import LinearRegressor
 from dualgap.losses import Loss, Quantile
 
@@ -40,6 +40,8 @@ class QuantileRegressor(LinearRegressor):
         Seed of the order in which a solver draws rows; `newton` draws none.
     verbose : int, default=0
         Whether to show a progress bar with the gap.
+    solver_options : dict or None, default=None
+        scikit-learn's; options are refused here and belong to `solver`.
 
     Attributes
     ----------
@@ -100,6 +102,7 @@ class QuantileRegressor(LinearRegressor):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        solver_options: Any = None,
     ) -> None:
         self.quantile = quantile
         self.alpha = alpha
@@ -112,9 +115,10 @@ class QuantileRegressor(LinearRegressor):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.solver_options = solver_options
 
     def _loss(self) -> Loss:
         return Quantile(self.quantile)
 
     def _strength(self, total_weight: float, k: int) -> float:
-        return positive("QuantileRegressor", "alpha", self.alpha)
+        return alpha_of("QuantileRegressor", self.alpha)

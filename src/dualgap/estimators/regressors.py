@@ -7,11 +7,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
-from sklearn.utils.metaestimators import available_if
 
 from dualgap.estimators.base import CertifiedModel, Vector
 from dualgap.estimators.callbacks import with_callbacks
-from dualgap.estimators.partial_fit import advance_streams, supports_partial_fit
+from dualgap.estimators.partial_fit import advance_streams, for_streams
 from dualgap.problem import Problem
 
 
@@ -43,14 +42,15 @@ class LinearRegressor(RegressorMixin, CertifiedModel):  # type: ignore[misc]
         X, y, weights = self._validate(X, y, sample_weight, y_numeric=True, multi_output=self.several_targets)
         self._check_target_count(len(_columns(y)))
         data = self._deduplicate(X, y, weights)
-        total_weight = float(data.rows.count if data.weights is None else data.weights.sum())
         problems = [
-            Problem(data.rows, target, loss, self._strength(total_weight, k), data.weights, self.fit_intercept)
+            Problem(
+                data.rows, target, loss, self._strength_on(data.rows, data.weights, k), data.weights, self.fit_intercept
+            )
             for k, target in enumerate(_columns(data.targets))
         ]
         return self._fit_problems(problems, data, (X, y, weights), several=y.ndim == 2)
 
-    @available_if(supports_partial_fit)  # type: ignore[untyped-decorator]
+    @for_streams
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Update the model with more rows, in their order; available with solver="pegasos" and solver="sgd".
 

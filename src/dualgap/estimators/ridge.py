@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dualgap.estimators.parameters import positive
+from dualgap.estimators.parameters import alpha_of
 from dualgap.estimators.regressors import LinearRegressor
 from dualgap.losses import Loss, Squared
 
@@ -40,6 +40,12 @@ class Ridge(LinearRegressor):
         Seed of the order in which a solver draws rows; `newton` draws none.
     verbose : int, default=0
         Whether to show a progress bar with the gap.
+    copy_X : bool, default=True
+        scikit-learn's; any value is the same fit, because X is never modified.
+    positive : bool, default=False
+        scikit-learn's; True is refused.
+    normalize : bool, default=False
+        scikit-learn's before 1.2; True is refused, and a StandardScaler before the model scales the columns.
 
     Attributes
     ----------
@@ -74,7 +80,7 @@ class Ridge(LinearRegressor):
     Notes
     -----
     Differences from scikit-learn's Ridge: `solver` takes dualgap's solvers; `tol` is a proven relative duality gap;
-    `max_iter` counts passes over the rows; alpha is positive. `copy_X` and `positive` do not exist, and X is never modified.
+    `max_iter` counts passes over the rows.
 
     Examples
     --------
@@ -102,6 +108,9 @@ class Ridge(LinearRegressor):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        copy_X: bool = True,
+        positive: bool = False,
+        normalize: bool = False,
     ) -> None:
         self.alpha = alpha
         self.solver = solver
@@ -113,13 +122,16 @@ class Ridge(LinearRegressor):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.copy_X = copy_X
+        self.positive = positive
+        self.normalize = normalize
 
     def _loss(self) -> Loss:
         return Squared()
 
     def _strength(self, total_weight: float, k: int) -> float:
         given = np.ravel(np.asarray(self.alpha, dtype=object))
-        return 2.0 * positive("Ridge", "alpha", given[k if given.size > 1 else 0]) / total_weight
+        return 2.0 * alpha_of("Ridge", given[k if given.size > 1 else 0]) / total_weight
 
     def _check_target_count(self, targets: int) -> None:
         given = np.size(self.alpha)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dualgap.estimators.callbacks import FitTasks
 from dualgap.estimators.convergence import report_convergence
 from dualgap.estimators.deduplication import Deduplicated
-from dualgap.estimators.parameters import seed_of, solver_name
+from dualgap.estimators.parameters import seed_of, solver_name, solver_of
 from dualgap.linalg.parallel import use_threads
 from dualgap.models.from_estimator import FitFacts
 
@@ -39,14 +39,13 @@ def fit_softmax(
     if class_weights is not None:
         factors = class_weights[table.targets]
         weights = factors if weights is None else weights * factors
-    total = float(table.rows.count if weights is None else weights.sum())
-    strength = model._strength(total, 0)
+    strength = model._strength_on(table.rows, weights, 0)
     problem = MultinomialProblem(table.rows, table.targets, strength, weights, model.fit_intercept)
     tasks = FitTasks(model, *given, 1, model.max_iter)
     with tasks.epochs_of(0) as callback, use_threads(effective_n_jobs(model.n_jobs)):
         result = solve(
             problem,
-            model.solver,
+            solver_of(model.solver),
             tol=model.tol,
             max_epochs=model.max_iter,
             max_seconds=model.max_seconds,
@@ -62,7 +61,8 @@ def fit_softmax(
     class_factors = None if class_weights is None else [tuple(class_weights.tolist())]
     model._facts = FitFacts.of(model, model._loss(), result.solver.name, given, class_factors)
     tasks.end(model.certificate_)
-    report_convergence(type(model).__name__, [result], model.tol)
+    model._note_no_penalty([problem])
+    report_convergence(type(model).__name__, [result], model.tol, [problem])
     return model
 
 

@@ -20,10 +20,12 @@ class LinearSVC(LinearClassifier):
 
     Parameters
     ----------
+    penalty : {"l2", None}, default="l2"
+        The penalty (λ/2)‖w‖², or None for none; others are refused.
     loss : str or object, default="squared_hinge"
         "squared_hinge", "hinge" or "smoothed_hinge", as a name, a spec such as "smoothed_hinge(gamma=0.5)", or an object.
     C : float, default=1.0
-        Weight of the errors against the penalty: λ = 1/(C·S), with S the sum of the sample weights.
+        Weight of the errors against the penalty: λ = 1/(C·S), with S the sum of the sample weights. `np.inf` is no penalty.
     strength : float, default=None
         λ, instead of C.
     solver : str or object, default="auto"
@@ -47,6 +49,12 @@ class LinearSVC(LinearClassifier):
         Seed of the order in which a solver draws rows; `newton` draws none.
     verbose : int, default=0
         Whether to show a progress bar with the gap.
+    dual : bool or "auto", default="auto"
+        scikit-learn's; any value is the same fit, which has primal and dual values.
+    multi_class : {"ovr"}, default="ovr"
+        scikit-learn's; three or more classes are one problem each, and "crammer_singer" is refused.
+    intercept_scaling : float, default=1
+        scikit-learn's; any value is the same fit, because the intercept is not penalized.
 
     Attributes
     ----------
@@ -85,7 +93,7 @@ class LinearSVC(LinearClassifier):
     -----
     Differences from scikit-learn's LinearSVC: the intercept is not penalized, whereas LIBLINEAR penalizes it like a
     weight; `tol` is a proven relative duality gap; `max_iter` counts passes over the rows; the penalty is L2, and three or
-    more classes are always one-vs-rest. `penalty`, `dual`, `multi_class` and `intercept_scaling` do not exist.
+    more classes are always one-vs-rest.
 
     Examples
     --------
@@ -102,6 +110,7 @@ class LinearSVC(LinearClassifier):
 
     def __init__(
         self,
+        penalty: Any = "l2",
         loss: Any = "squared_hinge",
         *,
         C: float = 1.0,
@@ -116,7 +125,11 @@ class LinearSVC(LinearClassifier):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        dual: Any = "auto",
+        multi_class: str = "ovr",
+        intercept_scaling: float = 1,
     ) -> None:
+        self.penalty = penalty
         self.loss = loss
         self.C = C
         self.strength = strength
@@ -130,6 +143,9 @@ class LinearSVC(LinearClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.dual = dual
+        self.multi_class = multi_class
+        self.intercept_scaling = intercept_scaling
 
     def _loss(self) -> Loss:
         return loss_of(type(self).__name__, self.loss, ("hinge", "smoothed_hinge", "squared_hinge"))
@@ -151,7 +167,7 @@ class LinearSVR(LinearRegressor):
         "epsilon_insensitive" or "squared_epsilon_insensitive"; a spec or an object has its own epsilon, and the parameter
         `epsilon` is then not used.
     C : float, default=1.0
-        Weight of the errors against the penalty: λ = 1/(C·S), with S the sum of the sample weights.
+        Weight of the errors against the penalty: λ = 1/(C·S), with S the sum of the sample weights. `np.inf` is no penalty.
     strength : float, default=None
         λ, instead of C.
     solver : str or object, default="auto"
@@ -173,6 +189,10 @@ class LinearSVR(LinearRegressor):
         Seed of the order in which a solver draws rows; `newton` draws none.
     verbose : int, default=0
         Whether to show a progress bar with the gap.
+    dual : bool or "auto", default="auto"
+        scikit-learn's; any value is the same fit, which has primal and dual values.
+    intercept_scaling : float, default=1.0
+        scikit-learn's; any value is the same fit, because the intercept is not penalized.
 
     Attributes
     ----------
@@ -207,8 +227,7 @@ class LinearSVR(LinearRegressor):
     Notes
     -----
     Differences from scikit-learn's LinearSVR: the intercept is not penalized, whereas LIBLINEAR penalizes it like a weight;
-    `tol` is a proven relative duality gap; `max_iter` counts passes over the rows. `dual` and `intercept_scaling` do not
-    exist.
+    `tol` is a proven relative duality gap; `max_iter` counts passes over the rows.
 
     Examples
     --------
@@ -237,6 +256,8 @@ class LinearSVR(LinearRegressor):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        dual: Any = "auto",
+        intercept_scaling: float = 1.0,
     ) -> None:
         self.epsilon = epsilon
         self.loss = loss
@@ -251,6 +272,8 @@ class LinearSVR(LinearRegressor):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.dual = dual
+        self.intercept_scaling = intercept_scaling
 
     def _loss(self) -> Loss:
         allowed = ("epsilon_insensitive", "squared_epsilon_insensitive")

@@ -211,7 +211,7 @@ def test_step_facts_change_at_powers_of_two_of_rows() -> None:
     X, y = stream("regression")
     one_stream = Stream(0.1, State.at(np.zeros(6), 0.0, np.empty(0)))
     one_stream.advance(dg.Pegasos(), dg.Absolute(), as_rows(X), y, None, True)
-    norms = (X**2).sum(axis=1)
+    norms = as_rows(X).squared_norms
     assert one_stream.largest_squared_norm == norms.max()
     assert one_stream.count == ROWS
     np.testing.assert_allclose(one_stream.means[0], norms[:128].mean())

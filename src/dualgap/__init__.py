@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dualgap.certificate import Certificate, certify
+    from dualgap.data.blocks import Blocks
     from dualgap.estimators.cv import LinearSVCCV, LogisticRegressionCV
     from dualgap.estimators.logistic import LogisticRegression
     from dualgap.estimators.notes import ParameterNote
@@ -63,6 +64,7 @@ except PackageNotFoundError:  # run from a source tree that was never installed
     __version__ = "0+unknown"
 
 _HOMES = {
+    "dualgap.data.blocks": ("Blocks",),
     "dualgap.problem": ("MultinomialProblem", "Problem"),
     "dualgap.paths": ("Path", "solve_path"),
     "dualgap.certificate": ("Certificate", "certify"),

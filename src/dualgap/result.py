@@ -10,7 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dualgap.certificate import Certificate
+from dualgap.certificate.blocks import DualRecipe, duals_of
+from dualgap.data.blocks import Block, Blocks, Coding
 from dualgap.data.validation import as_rows
+from dualgap.losses import Loss
 from dualgap.problem.base import Intercept, scores_of
 from dualgap.solvers import Solver
 from dualgap.trace import Trace
@@ -38,6 +41,27 @@ def sentence_of(status: Status, certificate: Certificate, tol: float, gap_tol: f
 
 
 @dataclass(frozen=True)
+class BlockDuals:
+    """The duals of a fit on row blocks: not stored, but computed for the rows that are asked for.
+
+    They are a function of a row's score and label, times a factor for the duals of either sign that makes Σ s_i α_i zero.
+    """
+
+    recipe: DualRecipe
+    factors: tuple[float, float]
+    loss: Loss
+    coding: Coding
+    weights: Vector
+    intercept: float
+
+    def of(self, X: Any, y: Any) -> Vector:
+        """α of each row of X with its label or target y, in the order of the rows."""
+        block = self.coding.coded(Block.of(0, X, y))
+        alpha = duals_of(block, self.loss, self.recipe, self.weights, self.intercept)
+        return np.where(alpha >= 0.0, self.factors[0], self.factors[1]) * alpha
+
+
+@dataclass(frozen=True)
 class Result:
     """An answer, its certificate, and how it came about.
 
@@ -57,8 +81,8 @@ class Result:
     """w of shape (d,), or (d, k) with k classes of the softmax model."""
     intercept: Intercept
     """b: a float, or k of them."""
-    duals: Vector
-    """α of shape (n,), or (n, k)."""
+    duals: Any
+    """α of shape (n,), or (n, k); of row blocks a `BlockDuals`, whose `of(X, y)` computes those of given rows."""
     certificate: Certificate
     status: Status
     reason: str
@@ -71,7 +95,9 @@ class Result:
     """How the run ended: the sentence of `status`, or, where `gap_tol` ended the run, one that names that gap."""
 
     def scores(self, X: Any) -> Vector:
-        """⟨x, w⟩ + b for each row of X, with one column a class in the softmax model."""
+        """⟨x, w⟩ + b for each row of X, with one column a class in the softmax model; row blocks are read one by one."""
+        if isinstance(X, Blocks):
+            return np.concatenate(list(X.home.map(_block_scores, (self.weights, self.intercept))))
         rows = as_rows(X).of_width(self.weights.shape[0])
         with np.errstate(over="ignore"):  # a score beyond float64's range is infinite, with the right sign
             return scores_of(rows, self.weights, self.intercept)
@@ -86,3 +112,9 @@ class Result:
 
     def __repr__(self) -> str:
         return f"Result({self.status.name}: {self.certificate}, {self.solver.name}, epoch {self.trace[-1].epoch:g})"
+
+
+def _block_scores(block: Block, model: tuple[Vector, Intercept]) -> Vector:
+    weights, intercept = model
+    with np.errstate(over="ignore"):
+        return scores_of(block.rows.of_width(weights.shape[0]), weights, intercept)

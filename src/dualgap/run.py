@@ -15,9 +15,10 @@ from dualgap.limits import Limits
 from dualgap.linalg.parallel import use_threads
 from dualgap.loop import Loop
 from dualgap.memory import keep_freed_memory
-from dualgap.problem import BaseProblem, MultinomialProblem, Problem
+from dualgap.problem import BaseProblem, BlockProblem, MultinomialProblem, Problem
 from dualgap.progress import asks_to_stop, watch
 from dualgap.result import Result, Status
+from dualgap.rounds import solve_blocks
 from dualgap.solvers import SOLVERS, Answer, Auto, Solver
 from dualgap.spec import build
 from dualgap.trace import Record
@@ -26,7 +27,7 @@ __all__ = ["Result", "Status", "solve"]
 
 
 def solve(
-    problem: Problem | MultinomialProblem,
+    problem: Problem | MultinomialProblem | BlockProblem,
     solver: str | Solver | Auto = "auto",
     *,
     tol: float = 1e-6,
@@ -101,6 +102,8 @@ def solve(
     if record_every is None and record_updates is None:
         record_every = inf if isinstance(chosen, Auto) and test is None and callback is None else 1.0
     limits = Limits.of(tol, max_epochs, max_seconds, record_every, record_updates, gap_tol)
+    if isinstance(problem, BlockProblem):
+        return _solve_blocks(problem, chosen, limits, int(seed), start, test, keep_iterates, progress, callback, n_jobs)
     if not isinstance(problem, BaseProblem):
         raise TypeError(
             f"solve needs a Problem or a MultinomialProblem, got {type(problem).__name__}; make one with dg.Problem(X, y)"
@@ -117,6 +120,37 @@ def solve(
             return callback is not None and asks_to_stop(callback(record))
 
         return loop.run(tell)
+
+
+def _solve_blocks(
+    problem: BlockProblem,
+    chosen: Solver | Auto,
+    limits: Limits,
+    seed: int,
+    start: Any,
+    test: Any,
+    keep_iterates: bool,
+    progress: bool,
+    callback: Callable[[Record], object] | None,
+    n_jobs: int | None,
+) -> Result:
+    """The result on row blocks, whose rounds have a loop of their own."""
+    if test is not None or keep_iterates:
+        name = "test" if test is not None else "keep_iterates"
+        raise ValueError(f"{name} needs rows in memory, got row blocks; score the result with result.predict")
+    warm = None
+    if start is not None:
+        parts = (start.weights, start.intercept, None) if isinstance(start, Result) else start
+        answer = _checked_start(problem.sample_problem, parts)
+        warm = (answer.weights, float(answer.intercept))
+    interrupt = Interrupt()
+    with watch(progress, limits.max_epochs, limits.tol) as show, use_threads(n_jobs), interrupt:
+
+        def tell(record: Record) -> bool:
+            show(record)
+            return callback is not None and asks_to_stop(callback(record))
+
+        return solve_blocks(problem, chosen, limits, seed, tell, interrupt, warm)
 
 
 def _checked_start(problem: BaseProblem, start: Any) -> Answer:

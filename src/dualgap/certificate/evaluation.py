@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import hypot, sqrt
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dualgap.certificate import candidates
 from dualgap.certificate.bounds import (
-    LOSS_OPERATIONS,
     REFERENCE_PART,
     SLACK,
     UNDERFLOW,
@@ -23,12 +22,13 @@ from dualgap.certificate.bounds import (
 )
 from dualgap.certificate.point import Evaluation, Point, score_errors
 from dualgap.certificate.precise import PAIR_ERROR, dual_side, matrix_of, pair_scores, precise_certificate, row_norms
+from dualgap.certificate.row_sums import Totals, row_sums, row_totals, sum_of
 from dualgap.certificate.verdict import Certificate
 from dualgap.linalg.double_double import Pair, pair_error
 from dualgap.linalg.floats import UNIT
 from dualgap.linalg.parallel import parallel_map
 from dualgap.linalg.partition import SETTINGS, partition
-from dualgap.problem import Problem, root_of_squares, total
+from dualgap.problem import Problem, root_of_squares
 
 Vector = NDArray[np.float64]
 
@@ -152,33 +152,14 @@ class OneScorePoint(Point[Problem]):
 
         Where the score errors are known by their root mean square alone, ⟨e·rate⟩ ≤ √⟨e²⟩√⟨rate²⟩.
         """
-        problem, operations = self.problem, self.facts.sum_operations
+        problem = self.problem
         loss, labels = problem.loss, problem.labels
 
-        def totals(c: slice) -> tuple[NDArray[np.float64], list[float]]:
+        def totals(c: slice) -> Totals:
             t, alpha = argument(c), duals[c]
             own = reach if isinstance(reach, float) else reach[c]
-            values, conjugates, gaps, rates = loss.terms(t, alpha, labels[c], own)
             s = None if problem.sample_weight is None else problem.sample_weight[c]
-            if s is not None and not np.isfinite(rates).all():
-                # A row without weight does not count, however far its score is out.
-                for vector in (values, gaps, rates):
-                    vector[s == 0.0] = 0.0
-            cost = 0.0 if isinstance(own, float) else total(s, own * rates)
-            linear = [
-                total(s, values),
-                total(s, conjugates),
-                total(s, np.abs(conjugates, out=conjugates)),
-                total(s, gaps),
-            ]
-            return np.array([*linear, cost]), [root_of_squares(s, v) for v in (rates, alpha, t)]
+            return row_totals(loss.terms(t, alpha, labels[c], own), t, alpha, s, own)
 
-        flat = list(parallel_map(totals, partition(labels.size, SETTINGS.certificate_values)))
-        means = np.sum([linear for linear, _ in flat], axis=0) / problem.total_weight
-        per_row = sqrt(1.0 + gamma(operations + 2)) * SLACK / sqrt(problem.total_weight)
-        rate, dual, size = (hypot(*roots) * per_row for roots in zip(*(roots for _, roots in flat), strict=True))
-        cost = float(means[4]) * (1.0 + gamma(operations + 2)) if score_error is None else rate * score_error
-        # Rates are computed within LOSS_OPERATIONS·u of themselves and of the duals.
-        cost *= 1.0 + 2 * LOSS_OPERATIONS * UNIT
-        values, conjugates, sizes, gaps = map(float, means[:4])
-        return RowSums(values, conjugates, sizes, gaps, cost, rate, dual, size, values, dual)
+        found = sum_of(parallel_map(totals, partition(labels.size, SETTINGS.certificate_values)))
+        return row_sums(found, problem.total_weight, self.facts.sum_operations, score_error)

@@ -107,6 +107,10 @@ class Loss(ABC):
         """−φ′(z) and φ″(z) for each row, together, because they share most of their work."""
         return self.dual_candidate(scores, labels), self.second_derivative(scores, labels)
 
+    def derivatives_at(self, argument: Vector, labels: Vector) -> tuple[Vector, Vector]:
+        """−φ′ and φ″ of each row from the argument of the loss; here that is the score."""
+        return self.derivatives(argument, labels)
+
     @abstractmethod
     def ray_limit(self, duals: Vector, labels: Vector) -> float:
         """The largest t ≥ 0 for which every t·α is inside the domain."""
@@ -211,6 +215,16 @@ class QuadraticFamily(Loss):
 
     def value(self, scores: Vector, labels: Vector) -> Vector:
         return self._values(soft(self.argument(scores, labels), self.tube))
+
+    def derivatives_at(self, argument: Vector, labels: Vector) -> tuple[Vector, Vector]:
+        excess = soft(argument, self.tube)
+        a = self._maximizer(excess)
+        if self.dual_gamma == 0.0:
+            return self.signed(a, labels), np.zeros_like(a)
+        is_curved = (a > self.lower) & (a < self.upper)
+        if self.tube:
+            is_curved &= np.abs(argument) >= self.tube
+        return self.signed(a, labels), is_curved / self.dual_gamma
 
     def _values(self, excess: Vector) -> Vector:
         """ψ as a function of e."""

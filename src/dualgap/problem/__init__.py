@@ -2,6 +2,7 @@
 
 from dualgap.problem.base import BaseProblem, Intercept
 from dualgap.problem.one_score import Problem
+from dualgap.problem.row_blocks import BlockProblem
 from dualgap.problem.scoring import accuracy, score
 from dualgap.problem.softmax import MultinomialProblem
 from dualgap.problem.sums import EVERY, each, root_of_squares, total
@@ -9,6 +10,7 @@ from dualgap.problem.sums import EVERY, each, root_of_squares, total
 __all__ = [
     "EVERY",
     "BaseProblem",
+    "BlockProblem",
     "Intercept",
     "MultinomialProblem",
     "Problem",

@@ -7,12 +7,14 @@ with a free intercept b the duals must also satisfy Σ s_i α_i = 0
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import sqrt
-from typing import Any, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dualgap.data.blocks import Blocks
 from dualgap.data.labels import as_column, real_targets, two_classes
 from dualgap.lazy import lazy
 from dualgap.linalg.partition import partition
@@ -54,6 +56,15 @@ class Problem(BaseProblem):
     """
 
     labels: Vector
+
+    of_blocks: ClassVar[Callable[..., Any]]
+    """Makes the problem of row blocks; `row_blocks.py` sets it, because it builds on this class."""
+
+    def __new__(cls, X: Any = None, *arguments: Any, **options: Any) -> Self:
+        """Row blocks, which carry their labels, make a `BlockProblem`."""
+        if isinstance(X, Blocks):
+            return cast(Self, cls.of_blocks(X, *arguments, **options))
+        return super().__new__(cls)
 
     def __init__(
         self,

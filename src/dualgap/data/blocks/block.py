@@ -1,0 +1,220 @@
+"""A block: a contiguous run of rows with labels and weights, what is checked of it, and what a first pass finds in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dualgap.data.labels import as_column, check_length, real_targets
+from dualgap.data.rows import Rows
+from dualgap.data.validation import as_rows
+from dualgap.linalg.partial_sums import Partial
+from dualgap.linalg.partition import sum_slices
+
+Vector = NDArray[np.float64]
+
+# A first pass remembers this many labels at most; data with more is no classification.
+MAX_CLASSES = 10_000
+# The sample that a fit starts from has this many rows a column, and at least as many in all, where memory holds them. Its solution
+# leaves about d/m of P, so that a few steps on all rows are left.
+SAMPLE_ROWS_PER_COLUMN, SMALLEST_SAMPLE, MAX_SAMPLED_COLUMNS = 400, 20_000, 1000
+# The labels of a block that is only predicted for.
+NO_LABELS: NDArray[Any] = np.empty(0)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows with their labels and sample weights, and the block's number."""
+
+    number: int
+    rows: Rows
+    labels: NDArray[Any]
+    """As they were given, or coded: −1/+1, real targets."""
+    weights: Vector | None
+    """Sample weights; None for ones."""
+
+    @staticmethod
+    def of(number: int, X: Any, y: Any, sample_weight: Any = None) -> Block:
+        """The block of what a source holds, checked as `Problem` checks its rows."""
+        try:
+            rows = as_rows(X)
+            labels = NO_LABELS if y is None else as_column(y)
+            check_length(labels, None if y is None else rows.count, "y")
+            weights = None if sample_weight is None else _weights(sample_weight, rows.count)
+        except ValueError as error:
+            raise ValueError(f"block {number}: {error}") from None
+        return Block(number, rows, labels, weights)
+
+
+def _weights(sample_weight: Any, count: int) -> Vector:
+    """Sample weights of a block, which may be all zero in one block and not in all."""
+    values = np.ascontiguousarray(sample_weight, dtype=np.float64)
+    check_length(values.reshape(-1), count, "sample_weight")
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError(
+            "sample_weight needs finite numbers ≥ 0, got others; drop rows instead of weighting them negatively"
+        )
+    return values.reshape(-1)
+
+
+class Coding(NamedTuple):
+    """How given labels and weights become those of a problem; the same for every block."""
+
+    positive: Any | None
+    """The label that becomes +1, every other one −1; None for real targets."""
+    factors: tuple[float, float] | None
+    """Factors of the sample weights of rows of label −1 and of label +1."""
+    exponent: int
+    """Weights are multiplied by 2 to this power, which brings the largest of all blocks into [1, 2)."""
+
+    def coded(self, block: Block) -> Block:
+        """The block with a problem's labels and weights."""
+        if self.positive is None:
+            labels, weights = real_targets(block.labels, None), block.weights
+        else:
+            labels, weights = np.where(block.labels == self.positive, 1.0, -1.0), block.weights
+            if self.factors is not None:
+                factors = np.where(labels > 0.0, self.factors[1], self.factors[0])
+                weights = factors if weights is None else weights * factors
+        if weights is not None and self.exponent:
+            weights = np.ldexp(weights, self.exponent)
+        return Block(block.number, block.rows, labels, weights)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a first pass finds in one block."""
+
+    count: int
+    dimension: int
+    is_sparse: bool
+    longest: int
+    """The most values stored for one row."""
+    stored: int
+    squared_size: float
+    """Σ ‖x‖² of all rows."""
+    weighted_size: float
+    """Σ s ‖x‖² with the weights as given; Σ ‖x‖² without weights."""
+    operations: int
+    """Additions that a row's term passes through inside the block."""
+    weight: float
+    """Σ s."""
+    largest_weight: float
+    has_weights: bool
+    classes: NDArray[Any] | None
+    """The labels in order; None for real targets."""
+    class_weights: Vector
+    """Σ s of each label."""
+    class_largest: Vector
+    """The largest s of each label."""
+    class_squares: Vector
+    """Σ s ‖x‖² of each label."""
+    label_sum: float
+    """Σ s y of real targets."""
+    label_square: float
+    """Σ s y²."""
+    smallest_label: float
+
+
+class Scan(NamedTuple):
+    """What the first pass asks of every block."""
+
+    is_classification: bool
+    blocks: int
+    """How many blocks there are."""
+    sample_bytes: int
+    """What the sample of all blocks takes at most."""
+
+    def sample_rows(self, rows: Rows) -> int:
+        """Rows that a block hands over at most."""
+        columns = min(rows.dimension, MAX_SAMPLED_COLUMNS)
+        wanted = max(SAMPLE_ROWS_PER_COLUMN * columns, SMALLEST_SAMPLE)
+        row_bytes = 12 * rows.stored / rows.count + 64
+        return max(-(-min(wanted, int(self.sample_bytes / row_bytes)) // self.blocks), 1)
+
+
+def facts_of(block: Block, scan: Scan) -> tuple[Facts, Block]:
+    """What a first pass finds in a block, and a sample of its rows."""
+    rows, weights = block.rows, block.weights
+    squares = rows.squared_norms
+    s = np.ones(rows.count) if weights is None else weights
+    labels, classes, label_sum, label_square, smallest = block.labels, None, 0.0, 0.0, np.inf
+    totals: Vector = np.empty(0)
+    largest, class_squares = totals, totals
+    try:
+        if scan.is_classification:
+            classes, places = _classes(labels)
+            totals = np.asarray(np.bincount(places, s, classes.size), dtype=np.float64)
+            class_squares = np.asarray(np.bincount(places, s * squares, classes.size), dtype=np.float64)
+            largest = np.array([s[places == k].max() for k in range(classes.size)])
+        else:
+            labels = real_targets(labels, None)
+            label_sum, label_square, smallest = float(s @ labels), float(s @ (labels * labels)), float(labels.min())
+    except ValueError as error:
+        raise ValueError(f"block {block.number}: {error}") from None
+    slices = [*rows.partition_for(1), *rows.partition_for(3)]
+    facts = Facts(
+        rows.count,
+        rows.dimension,
+        rows.is_sparse,
+        rows.longest,
+        rows.stored,
+        rows.squared_size,
+        float(s @ squares),
+        max(part.stop - part.start for part in slices) + len(slices),
+        float(s.sum()),
+        float(s.max()),
+        weights is not None,
+        classes,
+        totals,
+        largest,
+        class_squares,
+        label_sum,
+        label_square,
+        smallest,
+    )
+    stride = -(-rows.count // scan.sample_rows(rows))
+    picked = np.arange(stride // 2, rows.count, stride)
+    # Each sampled row stands for those around it, so that blocks of all sizes count as they should.
+    scale = rows.count / max(picked.size, 1)
+    sample = Block(block.number, rows.take(picked), np.asarray(block.labels[picked]), s[picked] * scale)
+    return facts, sample
+
+
+def _classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The labels in order, and the place of each row's label among them."""
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError("y needs labels, got NaN or infinity; drop the rows that hold them")
+    try:
+        classes, places = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise ValueError("y needs labels of one type, got a mixture that cannot be ordered; encode them") from None
+    if classes.size > MAX_CLASSES:
+        raise ValueError(f"y needs at most {MAX_CLASSES:,} labels, got {classes.size:,}; use a regression loss")
+    return classes, places.reshape(-1)
+
+
+PartWork = Callable[[slice, Vector], tuple[Vector, Vector, Vector]]
+"""From a slice of rows and their products with some columns: coefficients (rows × columns), numbers to add, and roots to add."""
+
+
+def sums_over(rows: Rows, weights: Vector, columns: int, work: PartWork) -> Partial:
+    """Xᵀ C and sums of numbers, in one pass over the rows; `work` makes C of a slice and its products with `weights`."""
+    found: dict[int, tuple[Vector, Vector]] = {}
+
+    def add(part: slice, out: Vector) -> None:
+        matrix = rows.block(part)
+        coefficients, numbers, roots = work(part, matrix @ weights)
+        found[part.start] = (numbers, roots)
+        if columns:
+            out += matrix.T @ coefficients
+
+    combination = sum_slices(add, rows.partition_for(columns), (rows.dimension, columns))
+    ordered = [found[start] for start in sorted(found)]
+    numbers = np.sum([numbers for numbers, _ in ordered], axis=0)
+    roots = np.hypot.reduce([roots for _, roots in ordered])
+    return Partial(np.concatenate([combination.T.reshape(-1), numbers]), roots)

@@ -1,0 +1,279 @@
+"""Blocks: rows with labels and sample weights as a sequence of blocks, from arrays, memory maps, files or an iterable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dualgap.data.blocks.block import Block, Facts, Scan, facts_of
+from dualgap.data.blocks.homes import Home, InMemory, Reader, Streamed
+from dualgap.linalg.partition import even_slices
+from dualgap.memory import available_bytes
+
+# A block has about this many bytes of rows, less where memory_limit is less than LIMIT_BLOCKS times as much. Larger blocks bring
+# no speed, and smaller ones cost calls.
+BLOCK_BYTES = 64 << 20
+# Two blocks are held at a time, a float64 copy of a part of one, and vectors of a few numbers a row.
+LIMIT_BLOCKS = 8
+# The sample of rows that a fit starts from takes at most this part of memory_limit.
+SAMPLE_PART = 1 / 8
+# Below this limit the program itself does not fit.
+SMALLEST_LIMIT = 64 << 20
+UNITS = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
+
+
+class Blocks:
+    """Rows as blocks: what is larger than memory, or comes in parts, goes where X goes.
+
+    Parameters
+    ----------
+    source : array, memory map, CSR matrix, path, list of (X, y[, sample_weight]), or callable
+        The rows. An array, a memory map or the path of a .npy file is cut into blocks by `memory_limit`; paths that end in
+        .parquet, a folder of such files or a pattern with * are read row group by row group; a list has a block in each entry; a
+        callable returns a new iterator over (X, y[, sample_weight]) each time it is called, as an iterable does that can be
+        iterated over again.
+    y : array or path of a .npy file, optional
+        The labels, where they are not part of `source`; not needed for predictions.
+    sample_weight : array or path of a .npy file, optional
+        Weights of the rows.
+    memory_limit : int or str, optional
+        Bytes that a fit may keep in memory, such as "2GB"; half of the free memory by default.
+    target : str, optional
+        The column of Parquet files that holds the labels.
+    weight : str, optional
+        The column of Parquet files that holds sample weights.
+    columns : list of str, optional
+        The columns of Parquet files to use; all but `target` and `weight` by default. Columns of text or categories become one
+        column a category, in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dualgap as dg
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.5, 0.5]])
+    >>> blocks = dg.Blocks([(X[:2], [1, -1]), (X[2:], [1, -1])])
+    >>> result = dg.solve(dg.Problem(blocks, loss="hinge", strength=0.1))
+    >>> result.status.name
+    'CERTIFIED'
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        memory_limit: int | str | None = None,
+        target: str | None = None,
+        weight: str | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> None:
+        self.memory_limit = memory_bytes(memory_limit)
+        self.column_names: list[str] | None = None
+        """Names of the columns of the rows, where the source has some."""
+        self._scans: dict[Scan, Scanned] = {}
+        paths = _parquet_paths(source)
+        if paths is not None:
+            from dualgap.data.blocks.parquet import Parquet
+
+            _refuse(
+                y is not None or sample_weight is not None, "Parquet files", "target and weight as names of columns"
+            )
+            table = Parquet(paths, target, weight, columns, self.block_bytes)
+            self.column_names = table.column_names
+            self.home: Home = Streamed(table.readers)
+            return
+        given = [name for name, value in (("target", target), ("weight", weight), ("columns", columns)) if value]
+        if given:
+            raise ValueError(f"{given[0]} names columns of Parquet files, got another source; pass arrays as X and y")
+        self.home = self._home(source, y, sample_weight)
+
+    @property
+    def block_bytes(self) -> int:
+        """Bytes of rows in a block, where the source may be cut anywhere."""
+        return min(BLOCK_BYTES, self.memory_limit // LIMIT_BLOCKS)
+
+    @property
+    def count(self) -> int:
+        """How many blocks there are."""
+        return self.home.count
+
+    def scanned(self, is_classification: bool) -> Scanned:
+        """What the first pass finds; made once for each kind of labels."""
+        scan = Scan(is_classification, self.count, int(SAMPLE_PART * self.memory_limit))
+        if scan not in self._scans:
+            self._scans[scan] = Scanned.of(self.home, scan)
+        return self._scans[scan]
+
+    def __repr__(self) -> str:
+        return f"Blocks({type(self.home).__name__}, memory_limit={self.memory_limit:,})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_scans": {}}
+
+    def _home(self, source: Any, y: Any, sample_weight: Any) -> Home:
+        if isinstance(source, str | PathLike) or (hasattr(source, "shape") and hasattr(source, "dtype")):
+            return self._cut(_opened(source, "X"), _opened(y, "y"), _opened(sample_weight, "sample_weight"))
+        _refuse(y is not None or sample_weight is not None, "a list or iterable of blocks", "them inside each block")
+        if isinstance(source, list | tuple):
+            if not source:
+                raise ValueError("Blocks needs at least one block, got an empty list; pass [(X, y), …]")
+            readers = [partial(_part, entry) for entry in source]
+            blocks = list(Streamed(readers).map(_same, None))
+            _check_widths(blocks)
+            return InMemory(blocks)
+        if callable(source):
+            return Streamed(lambda: iter(source()))
+        if isinstance(source, Iterable):
+            if isinstance(source, Iterator):
+                raise TypeError(
+                    "Blocks needs an iterable that can be iterated over again, got an iterator, which can be read once; "
+                    "pass a function that makes a new one"
+                )
+            return Streamed(lambda: iter(source))
+        raise TypeError(
+            f"Blocks needs rows, paths or blocks, got {type(source).__name__}; pass arrays, or (X, y) pairs"
+        )
+
+    def _cut(self, X: Any, y: Any, sample_weight: Any) -> Home:
+        """Slices of an array or matrix; slices of a memory map are streamed."""
+        if len(X.shape) != 2 or 0 in X.shape:
+            raise ValueError(
+                f"X needs rows and columns, got shape {tuple(X.shape)}; pass a matrix of at least one row and one column"
+            )
+        for name, values in (("y", y), ("sample_weight", sample_weight)):
+            if values is not None and len(values) != X.shape[0]:
+                raise ValueError(
+                    f"{name} needs one value a row ({X.shape[0]}), got {len(values)}; check that X and {name} belong together"
+                )
+        stored = X.data.nbytes if hasattr(X, "indptr") else X.shape[0] * X.shape[1] * X.dtype.itemsize
+        number = min(max(-(-stored // self.block_bytes), 1), X.shape[0])
+        parts: list[Reader] = [partial(_slice, X, y, sample_weight, part) for part in even_slices(X.shape[0], number)]
+        if isinstance(X, np.memmap):
+            return Streamed(parts)
+        return InMemory([Block.of(k, *part()) for k, part in enumerate(parts)])
+
+
+@dataclass(frozen=True)
+class Scanned:
+    """What the first pass over all blocks found."""
+
+    facts: list[Facts]
+    samples: list[Block]
+    """Rows of each block, weighted by the rows they stand for."""
+
+    @staticmethod
+    def of(home: Home, scan: Scan) -> Scanned:
+        found = list(home.map(facts_of, scan))
+        widths = [facts.dimension for facts, _ in found]
+        for number, width in enumerate(widths):
+            if width != widths[0]:
+                raise ValueError(_width_refusal(number, width, widths[0]))
+        return Scanned([facts for facts, _ in found], [sample for _, sample in found])
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The labels of all blocks in order."""
+        return np.unique(np.concatenate([facts.classes for facts in self.facts if facts.classes is not None]))
+
+    def of_classes(self, values: Callable[[Facts], NDArray[np.float64]], plus: Any = np.add) -> NDArray[np.float64]:
+        """A number of each label, over all blocks: added, or put together otherwise."""
+        classes = self.classes
+        out = np.zeros(classes.size)
+        for facts in self.facts:
+            assert facts.classes is not None
+            places = np.searchsorted(classes, facts.classes)
+            out[places] = plus(out[places], values(facts))
+        return out
+
+
+def _width_refusal(number: int, width: int, first: int) -> str:
+    return f"block {number}: X needs {first} columns as in block 0, got {width}; select the same columns"
+
+
+def _check_widths(blocks: Sequence[Block]) -> None:
+    first = blocks[0].rows.dimension
+    for block in blocks:
+        if block.rows.dimension != first:
+            raise ValueError(_width_refusal(block.number, block.rows.dimension, first))
+
+
+def memory_bytes(limit: int | str | None) -> int:
+    """A limit in bytes from a number or a text such as "2GB"; half of the free memory without one."""
+    if limit is None:
+        return max(available_bytes() // 2, SMALLEST_LIMIT)
+    value = -1.0
+    text = str(limit).strip().lower().replace(",", "")
+    unit = next((unit for unit in sorted(UNITS, key=len, reverse=True) if text.endswith(unit)), "")
+    with suppress(ValueError):
+        value = float(text.removesuffix(unit)) * UNITS.get(unit, 1)
+    if not (SMALLEST_LIMIT <= value < float("inf")):
+        raise ValueError(
+            f"memory_limit needs at least {SMALLEST_LIMIT >> 20} MiB, as bytes or as text like '2GB', got {limit!r}; "
+            "leave it out for half of the free memory"
+        )
+    return int(value)
+
+
+def _opened(values: Any, name: str) -> Any:
+    """An array, opened as a memory map where it is the path of a .npy file."""
+    if values is None or not isinstance(values, str | PathLike):
+        return values if values is None or hasattr(values, "shape") else np.asarray(values)
+    path = Path(fspath(values))
+    if path.suffix != ".npy":
+        raise ValueError(f"{name} as a path needs a .npy or .parquet file, got {str(path)!r}; read it, or convert it")
+    try:
+        return np.load(path, mmap_mode="r")
+    except FileNotFoundError:
+        raise ValueError(f"{name} needs a file that exists, got {str(path)!r}; check the path") from None
+
+
+def _slice(X: Any, y: Any, sample_weight: Any, part: slice) -> tuple[Any, ...]:
+    return (X[part], *(None if values is None else np.asarray(values[part]) for values in (y, sample_weight)))
+
+
+def _part(entry: Any) -> Any:
+    return entry
+
+
+def _same(block: Block, _: None) -> Block:
+    return block
+
+
+def _refuse(is_given: bool, what: str, advice: str) -> None:
+    if is_given:
+        raise ValueError(f"{what} hold y and sample_weight themselves, got them apart; pass {advice}")
+
+
+def _parquet_paths(source: Any) -> list[str] | None:
+    """The paths of Parquet files that a source names; None where it is something else."""
+    several = isinstance(source, list | tuple) and bool(source) and all(isinstance(s, str | PathLike) for s in source)
+    if not several and not isinstance(source, str | PathLike):
+        return None
+    found: list[str] = []
+    for given in source if several else [source]:
+        path = fspath(given)
+        if "*" in path:
+            anchor = Path(path).anchor
+            found += sorted(map(str, Path(anchor).glob(path.removeprefix(anchor))))
+        elif Path(path).is_dir():
+            found += sorted(map(str, Path(path).rglob("*.parquet")))
+        else:
+            found.append(path)
+    if not found:
+        raise ValueError(
+            f"a source needs files, got none at {fspath(source) if not several else source!r}; check the path"
+        )
+    if not all(path.endswith(".parquet") for path in found):
+        if several or len(found) > 1:
+            raise ValueError(f"a list of files needs names that end in .parquet, got {found[0]!r}; name Parquet files")
+        return None
+    return found

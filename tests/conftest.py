@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import sys
 import tempfile
 from importlib.metadata import version
@@ -21,9 +22,14 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "dualgap"
 
 
 def kernel_hash() -> str:
-    """A short hash of every kernel file, its name and its bytes."""
+    """A short hash of every kernel file and of the files that kernels take constants from, their names and their bytes."""
     digest = hashlib.sha256()
-    for path in sorted((SOURCE / "kernels").rglob("*.py")):
+    kernels = sorted((SOURCE / "kernels").rglob("*.py"))
+    words = [re.findall(r"from dualgap\.((?:linalg|losses)\.\w+) import", path.read_text()) for path in kernels]
+    constants = [
+        SOURCE / f"{name.replace('.', '/')}.py" for name in sorted({name for names in words for name in names})
+    ]
+    for path in [*kernels, *constants]:
         digest.update(str(path.relative_to(SOURCE)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 

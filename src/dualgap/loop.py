@@ -40,12 +40,10 @@ class LoopSettings:
 
     # Seconds of a slice. Longer slices notice Ctrl-C and time limits later; shorter ones cost calls.
     slice_seconds: float = 0.1
-    # Seconds of updates from which on the pace is known well enough to choose the length of slices by it.
-    measured_seconds: float = 0.01
-    # After a certificate that did not confirm the solver's estimate, the next target is this many times the estimate.
+    # After a certificate that did not confirm the solver's estimate, the next target is this many times the estimate. Larger
+    # parts ask the judge more often, smaller ones ask the solver for more than tol needs. Where rounding alone spoiled the proof,
+    # the target also becomes at most tol minus rounding, or this part of tol if larger.
     rejected_part: float = 0.5
-    # Where rounding alone spoiled the proof, the target also becomes at most tol minus rounding, or this part of tol if larger.
-    smallest_target: float = 0.1
 
 
 SETTINGS = LoopSettings()
@@ -228,8 +226,8 @@ class Loop:
 
     def slice_rows(self) -> float:
         """Rows of a slice, by the seconds that the rows so far took."""
-        if self.clock.seconds < SETTINGS.measured_seconds:
-            # As many stored values as a slice of the partition has; they take some milliseconds.
+        if self.clock.seconds == 0.0:
+            # The first slice has as many stored values as a slice of the partition; they take some milliseconds.
             return max(1.0, partition.SETTINGS.slice_values / self.solver.values_a_row(self.problem))
         return max(1.0, self.touched * SETTINGS.slice_seconds / self.clock.seconds)
 
@@ -315,7 +313,7 @@ class Loop:
             # Rounding alone spoiled the proof.
             tol = self.limits.relative_goal(certificate.scale)
             without_rounding = tol - certificate.rounding / certificate.scale
-            target = min(target, max(without_rounding, SETTINGS.smallest_target * tol))
+            target = min(target, max(without_rounding, SETTINGS.rejected_part * tol))
         self.rejected_target = target
         self.state = self.solver.on_rejected(self.problem, self.state, self.target)
 

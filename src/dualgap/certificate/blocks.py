@@ -16,9 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dualgap.certificate.bounds import (
-    LOSS_OPERATIONS,
     REFERENCE_PART,
-    SLACK,
     UNDERFLOW,
     Model,
     Precision,
@@ -32,9 +30,9 @@ from dualgap.certificate.row_sums import Totals, row_sums, row_totals
 from dualgap.certificate.verdict import Certificate
 from dualgap.data.blocks import Block
 from dualgap.data.blocks.block import sums_over
-from dualgap.linalg.floats import UNIT
 from dualgap.linalg.partial_sums import Partial
 from dualgap.losses import Loss
+from dualgap.losses.base import LOSS_ROUNDING, SLACK
 from dualgap.problem import BlockProblem, root_of_squares, total
 
 Vector = NDArray[np.float64]
@@ -245,7 +243,7 @@ def _scaled(sums: RowSums, sides: Vector, factors: Vector, errors: ScoreErrors, 
     """
     rest = float((1.0 - factors).max())
     slope = sums.dual + sums.rate
-    moved = errors.root_mean_square + LOSS_OPERATIONS * UNIT * (sums.argument + loss.argument_scale)
+    moved = errors.root_mean_square + LOSS_ROUNDING * (sums.argument + loss.argument_scale)
     return sums._replace(
         gaps=float(factors @ sides[:, 3] + (1.0 - factors) @ sides[:, 0]),
         conjugates=float(factors @ sides[:, 1]),

@@ -14,18 +14,15 @@ from typing import NamedTuple
 
 from dualgap.certificate.verdict import Certificate
 from dualgap.linalg.floats import UNIT
+from dualgap.losses.base import LOSS_OPERATIONS, LOSS_ROUNDING, SLACK
 
 # The smallest normal number: far more than a product or a mean of them loses where they underflow.
 UNDERFLOW = 2.0**-1022
-# What the terms of a row lose at most where they underflow: the Poisson loss takes ln m of a denormal m as that of the smallest
-# normal number, which changes m·(e^t − 1 − t) by less than 16 of those where it is used.
-LOST_BY_TERMS = 64.0 * UNDERFLOW
-# Operations inside a loss: `Loss.terms` promises its values within this many u.
-LOSS_OPERATIONS = 32
+# What the terms of a row lose at most where they underflow: one such number for each operation. The Poisson loss takes ln m of a
+# denormal m as that of the smallest normal number, which changes m·(e^t − 1 − t) by less than 16 of those where it is used.
+LOST_BY_TERMS = LOSS_OPERATIONS * UNDERFLOW
 # A primal value below this part of the cost of predicting a constant counts as zero in the relative gap: float64 has no digits for less.
 REFERENCE_PART = 1e-12
-# The bounds themselves are computed with some dozens of operations; this factor is far more than those can lose.
-SLACK = 1.0 + 2.0**-45
 
 
 def gamma(operations: float) -> float:
@@ -98,17 +95,16 @@ def certificate(
 ) -> Certificate:
     """The certificate of computed sums: `penalty` is g(w), `dual_penalty` g(w(α)), `distance` ‖w − w(α)‖, all as computed."""
     summed = gamma(precision.sums + 2)
-    loss_rounding = LOSS_OPERATIONS * UNIT
-    rate = sums.rate + loss_rounding * (sums.rate + sums.dual)
-    fenchel = sums.gaps * (1.0 + summed + loss_rounding) + sums.score_cost
-    fenchel += loss_rounding * (sums.dual * precision.scores + rate * (sums.argument + model.argument_scale))
+    rate = sums.rate + LOSS_ROUNDING * (sums.rate + sums.dual)
+    fenchel = sums.gaps * (1.0 + summed + LOSS_ROUNDING) + sums.score_cost
+    fenchel += LOSS_ROUNDING * (sums.dual * precision.scores + rate * (sums.argument + model.argument_scale))
     if not model.has_product_form:
         # |αz| ≤ h + φ + |φ*|.
-        fenchel += loss_rounding * (2.0 * (sums.values + sums.conjugate_sizes) + sums.gaps)
+        fenchel += LOSS_ROUNDING * (2.0 * (sums.values + sums.conjugate_sizes) + sums.gaps)
     moved = distance * (1.0 + gamma(model.columns + 4)) + precision.dual_weights
     # Exactly feasible duals are (1 − ε)α for the sign that is too heavy: h is convex in α and φ*(0) = 0, so each h grows by
     # at most ε·φ; w(α) moves by at most ε‖v±‖/λ.
-    repair = precision.dual_sum * sums.repair * (1.0 + summed + loss_rounding)
+    repair = precision.dual_sum * sums.repair * (1.0 + summed + LOSS_ROUNDING)
     if precision.dual_sum:
         moved += precision.dual_sum * sums.repair_norm * model.row_norm / model.strength
     # The root of λ/2 comes first: a square alone may leave float64's range.
@@ -121,8 +117,8 @@ def certificate(
     primal = sums.values + penalty
     primal_error = (
         lost
-        + (summed + loss_rounding) * sums.values
-        + slope * (precision.scores + loss_rounding * (sums.argument + model.argument_scale))
+        + (summed + LOSS_ROUNDING) * sums.values
+        + slope * (precision.scores + LOSS_ROUNDING * (sums.argument + model.argument_scale))
         + gamma(model.columns + 4) * penalty
         + UNIT * primal
     ) * SLACK
@@ -130,7 +126,7 @@ def certificate(
     dual_size = sqrt(2.0 * dual_penalty / model.strength) if dual_penalty > 0.0 else 0.0
     dual_error = (
         lost
-        + (summed + loss_rounding) * conjugate_size
+        + (summed + LOSS_ROUNDING) * conjugate_size
         + gamma(model.columns + 4) * dual_penalty
         + model.strength * precision.dual_weights * (dual_size + 0.5 * precision.dual_weights)
         + precision.dual_sum * model.intercept * sums.dual

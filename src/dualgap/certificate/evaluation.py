@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from dualgap.certificate import candidates
 from dualgap.certificate.bounds import (
     REFERENCE_PART,
-    SLACK,
     UNDERFLOW,
     Model,
     Precision,
@@ -28,6 +27,7 @@ from dualgap.linalg.double_double import Pair, pair_error
 from dualgap.linalg.floats import UNIT
 from dualgap.linalg.parallel import parallel_map
 from dualgap.linalg.partition import SETTINGS, partition
+from dualgap.losses.base import SLACK
 from dualgap.problem import Problem, root_of_squares
 
 Vector = NDArray[np.float64]

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dualgap.certificate.bounds import SLACK, UNDERFLOW, gamma, norm_bound
+from dualgap.certificate.bounds import UNDERFLOW, gamma, norm_bound
 from dualgap.certificate.verdict import Certificate
 from dualgap.data.rows import DenseRows, Rows, csr
 from dualgap.linalg.double_double import Pair, pair_error, products, two_product, two_sum
 from dualgap.linalg.floats import UNIT
+from dualgap.losses.base import LOSS_ROUNDING, SLACK
 from dualgap.problem import BaseProblem
 
 Vector = NDArray[np.float64]
@@ -25,8 +26,8 @@ Vector = NDArray[np.float64]
 # Up to this part of tol a bound on rounding is left to the solver, whose next steps decrease the gap by more; above it the sums are
 # repeated.
 TOLERATED_ROUNDING = 0.125
-# Operations on pairs that follow a sum err by this many u² at most, relative to what they are applied to.
-PAIR_ERROR = 32 * UNIT**2
+# Operations on pairs that follow a sum err by at most this, relative to what they are applied to: they are fewer than those of a loss.
+PAIR_ERROR = LOSS_ROUNDING * UNIT
 
 
 def is_worthwhile(found: Certificate, tol: float, gap_tol: float, thorough: bool) -> bool:

@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dualgap.certificate.bounds import LOSS_OPERATIONS, SLACK, RowSums, gamma
-from dualgap.linalg.floats import UNIT
-from dualgap.losses.base import RowTerms
+from dualgap.certificate.bounds import RowSums, gamma
+from dualgap.losses.base import LOSS_ROUNDING, SLACK, RowTerms
 from dualgap.problem import root_of_squares, total
 
 Vector = NDArray[np.float64]
@@ -61,7 +60,7 @@ def row_sums(totals: Totals, total_weight: float, operations: int, score_error: 
     per_row = sqrt(1.0 + gamma(operations + 2)) * SLACK / sqrt(total_weight)
     rate, dual, size = (float(root) * per_row for root in totals.roots)
     cost = float(means[4]) * (1.0 + gamma(operations + 2)) if score_error is None else rate * score_error
-    # Rates are computed within LOSS_OPERATIONS·u of themselves and of the duals.
-    cost *= 1.0 + 2 * LOSS_OPERATIONS * UNIT
+    # Rates are computed within LOSS_ROUNDING of themselves and of the duals.
+    cost *= 1.0 + 2.0 * LOSS_ROUNDING
     values, conjugates, sizes, gaps = map(float, means[:4])
     return RowSums(values, conjugates, sizes, gaps, cost, rate, dual, size, values, dual)

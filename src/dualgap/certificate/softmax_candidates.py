@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from dualgap.certificate import ray
 from dualgap.linalg.parallel import parallel_map
 from dualgap.losses.multinomial import Entropies, Matrix, entropies, keep_inside, probabilities, softmax
 from dualgap.problem import MultinomialProblem
-
-# Steps of the search along a ray. Any factor gives a bound that holds; more steps tighten it by less.
-FACTOR_STEPS = 40
-# The search ends where the slope of D along the ray is below this part of the baseline.
-SLOPE_TOLERANCE = 1e-9
 
 
 def make_feasible(problem: MultinomialProblem, duals: Matrix) -> None:
@@ -60,18 +56,14 @@ def keep_all_inside(problem: MultinomialProblem, duals: Matrix) -> None:
 
 
 def best_factor(problem: MultinomialProblem, duals: Matrix, quadratic: float) -> float:
-    """About the t that maximizes D(tA), by bisection of its slope; D bounds P* at any t. `quadratic` is λ‖W(A)‖²."""
+    """About the t that maximizes D(tA); `quadratic` is λ‖W(A)‖²."""
     chunks = list(parallel_map(lambda c: entropies(duals[c], problem.labels[c]), problem.chunks()))
     all_rows = Entropies(np.concatenate([p.missing for p in chunks]), np.concatenate([p.others for p in chunks]))
     largest = float(all_rows.missing.max())
     if largest == 0.0:
         return 1.0
-    low, high = 0.0, 1.0 / largest
-    t = min(1.0, high)
-    for _ in range(FACTOR_STEPS):
-        slope = float(problem.normalized_weights @ all_rows.slope(t)) - t * quadratic
-        if abs(slope) <= SLOPE_TOLERANCE * problem.baseline:
-            break
-        low, high = (t, high) if slope > 0.0 else (low, t)
-        t = 0.5 * (low + high) if low > 0.0 else 0.1 * high
-    return t
+
+    def slope(t: float) -> float:
+        return float(problem.normalized_weights @ all_rows.slope(t)) - t * quadratic
+
+    return ray.best_factor(slope, 1.0 / largest, problem.baseline)

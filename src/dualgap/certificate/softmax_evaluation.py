@@ -9,9 +9,7 @@ import numpy as np
 
 from dualgap.certificate import softmax_candidates
 from dualgap.certificate.bounds import (
-    LOSS_OPERATIONS,
     REFERENCE_PART,
-    SLACK,
     UNDERFLOW,
     Model,
     Precision,
@@ -33,6 +31,7 @@ from dualgap.certificate.precise import (
 from dualgap.certificate.verdict import Certificate
 from dualgap.linalg.double_double import Pair, pair_error, two_sum
 from dualgap.linalg.parallel import parallel_map
+from dualgap.losses.base import LOSS_OPERATIONS, SLACK
 from dualgap.losses.multinomial import Matrix, Vector, terms
 from dualgap.problem import MultinomialProblem, root_of_squares
 

@@ -8,12 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dualgap.linalg.floats import SAFE_SQUARES
 from dualgap.problem import Intercept
 
 Vector = NDArray[np.float64]
-
-# Where a constant fits perfectly, a gap up to this counts as zero: no float64 that a fit computes with is smaller.
-ZERO_GAP = 1e-300
 
 
 @dataclass(frozen=True)
@@ -56,9 +54,13 @@ class Certificate:
 
     @property
     def relative_gap(self) -> float:
-        """The proven gap as a part of P; the gap itself where a constant costs nothing, because P* is then 0."""
+        """The proven gap as a part of P.
+
+        Where a constant costs nothing, P* is 0 and the relative gap is the gap itself, or 0 for a gap that is lost among
+        the squares of weights and residuals that underflow.
+        """
         if self.reference == 0.0:
-            return self.gap if self.gap > ZERO_GAP else 0.0
+            return self.gap if self.gap > SAFE_SQUARES else 0.0
         return self.gap / self.scale
 
     def proves(self, tol: float, gap_tol: float = 0.0) -> bool:

@@ -6,6 +6,7 @@ replace it. A symbolic link stays what it is, and the file it leads to is replac
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import secrets
@@ -21,7 +22,6 @@ KINDS: dict[str, Callable[[int], bool]] = {
     "a FIFO": stat.S_ISFIFO,
     "a socket": stat.S_ISSOCK,
 }
-MAX_NUMBERED = 999  # files of one stem in a folder; more are refused
 
 
 def source(path: Path) -> Path:
@@ -59,13 +59,8 @@ def unused(path: Path, advice: str = ", and nothing is overwritten; choose anoth
 
 def first_unused(folder: Path, stem: str, suffix: str) -> Path:
     """The first of stem.suffix, stem-002.suffix, … in a folder that does not exist yet."""
-    for number in range(1, MAX_NUMBERED + 1):
-        path = folder / (f"{stem}.{suffix}" if number == 1 else f"{stem}-{number:03d}.{suffix}")
-        if not path.exists():
-            return path
-    raise ValueError(
-        f"{str(folder)!r} already holds {MAX_NUMBERED} files {stem}….{suffix}; clean up or choose a name with -o"
-    )
+    names = itertools.chain([stem], (f"{stem}-{number:03d}" for number in itertools.count(2)))
+    return next(path for name in names if not (path := folder / f"{name}.{suffix}").exists())
 
 
 def _mode(path: Path) -> int | None:

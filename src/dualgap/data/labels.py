@@ -67,9 +67,9 @@ def two_classes(y: ArrayLike, count: int, weights: Vector | None) -> tuple[Vecto
             "y needs labels of one type, got a mixture that cannot be ordered; encode them as two values"
         ) from None
     if classes.size > 2:
-        few = ", ".join(map(str, classes[:5].tolist())) + ("…" if classes.size > 5 else "")
+        first, *_, last = classes.tolist()
         raise ValueError(
-            f"a classification loss needs two labels, got {classes.size} ({few}); choose which are positive, or use a regression loss"
+            f"a classification loss needs two labels, got {classes.size} ({first} to {last}); choose which are positive, or use a regression loss"
         )
     counted = classes if weights is None else _distinct(values[weights > 0])
     if counted.size < 2:

@@ -15,7 +15,6 @@ from dualgap.data.files import written_whole
 from dualgap.memory import refuse_beyond_memory
 
 _READERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-REASON = 100  # letters of NumPy's own words that are repeated: they may hold the whole header
 # What NumPy's reader of headers raises: it evaluates a literal of Python, and repairs those of Python 2 token by token.
 _MALFORMED = (ValueError, TypeError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError, KeyError, EOFError)
 
@@ -46,9 +45,9 @@ def read_header(stream: IO[bytes], name: str) -> Header:
         version = np.lib.format.read_magic(stream)
         reader = _READERS.get(version)
         header = None if reader is None else Header(*reader(stream))
-    except _MALFORMED as error:
-        reason = next(iter(str(error).splitlines()), type(error).__name__)
-        raise ValueError(f"{name} has a malformed header ({reason[:REASON]})") from None
+    except _MALFORMED:
+        # NumPy's own words may repeat the whole header.
+        raise ValueError(f"{name} has a malformed header") from None
     if header is None:
         raise ValueError(f"{name} is of an unknown version")
     if header.kind.hasobject:

@@ -9,12 +9,16 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dualgap.linalg.floats import UNIT
+
 Vector = NDArray[np.float64]
 
-# Comparing with `reach` times this is safe against the rounding of what is compared.
-REACH_SLACK = 1.0 + 2.0**-46
-# An argument, and the constants it is compared with, are rounded by themselves: by less than this part of them.
-OWN_ROUNDING = 2.0**-50
+# Operations inside `terms` at most: each value is right within this many u. Fewer would be a promise that exp and log cannot keep
+# (4 units in the last place each are assumed); more would widen every bound on rounding.
+LOSS_OPERATIONS = 32
+LOSS_ROUNDING = LOSS_OPERATIONS * UNIT
+# A bound itself is computed with some dozens of operations; a bound times this factor is safe against their rounding.
+SLACK = 1.0 + 2.0**-45
 
 
 class RowTerms(NamedTuple):
@@ -82,7 +86,7 @@ class Loss(ABC):
 
     def _change(self, reach: float | Vector) -> float | Vector:
         """How far φ′ can move while the score moves by `reach`."""
-        return np.minimum(self.smoothness * REACH_SLACK * reach, 2.0 * self.lipschitz)
+        return np.minimum(self.smoothness * SLACK * reach, 2.0 * self.lipschitz)
 
     @staticmethod
     def _difference(values: Vector, conjugates: Vector, duals: Vector, scores: Vector) -> Vector:
@@ -207,10 +211,10 @@ class QuadraticFamily(Loss):
         if within_tube is not None:
             gaps += np.maximum(a, 0.0) * (self.tube - within_tube) + np.maximum(-a, 0.0) * (self.tube + within_tube)
         conjugates = self.negative_conjugate(duals, labels)
-        reach = REACH_SLACK * reach
+        reach = SLACK * reach
         if self.tube or self.dual_gamma:
             # At zero the sign of an argument is right however it is rounded; at other edges it is not.
-            reach = reach + OWN_ROUNDING * (np.abs(argument) + self.argument_scale)
+            reach = reach + LOSS_ROUNDING * (np.abs(argument) + self.argument_scale)
         return RowTerms(self._values(excess), conjugates, gaps, self._rates(argument, a, reach))
 
     def value(self, scores: Vector, labels: Vector) -> Vector:
@@ -270,16 +274,16 @@ class QuadraticFamily(Loss):
 
     def _steepest(self, argument: Vector, reach: float | Vector) -> Vector:
         """The largest slope of a loss with kinks within reach."""
-        out = np.where(argument >= -self.tube * REACH_SLACK - reach, 0.0 if self.tube else self.upper, self.lower)
+        out = np.where(argument >= -self.tube * SLACK - reach, 0.0 if self.tube else self.upper, self.lower)
         if self.tube:
-            out[argument >= self.tube / REACH_SLACK - reach] = self.upper
+            out[argument >= self.tube / SLACK - reach] = self.upper
         return out
 
     def _flattest(self, argument: Vector, reach: float | Vector) -> Vector:
         """The smallest slope of a loss with kinks within reach."""
-        out = np.where(argument <= self.tube * REACH_SLACK + reach, 0.0 if self.tube else self.lower, self.upper)
+        out = np.where(argument <= self.tube * SLACK + reach, 0.0 if self.tube else self.lower, self.upper)
         if self.tube:
-            out[argument <= reach - self.tube / REACH_SLACK] = self.lower
+            out[argument <= reach - self.tube / SLACK] = self.lower
         return out
 
     @property

@@ -9,19 +9,21 @@ dual. With the divergence d(m, z) = e^z − m − m(z − ln m) = m(e^t − 1 �
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
+from math import factorial, log
 from typing import ClassVar
 
 import numpy as np
 
-from dualgap.linalg.floats import LOG_MAX, LOG_MIN, TINY
-from dualgap.losses.base import OWN_ROUNDING, REACH_SLACK, Loss, RowTerms, Vector, refuse_outside
+from dualgap.linalg.floats import LOG_MAX, LOG_MIN, TINY, UNIT
+from dualgap.losses.base import LOSS_ROUNDING, SLACK, Loss, RowTerms, Vector, refuse_outside
 
-# e^z of a larger score would leave little room for the sums of a line search; slopes beyond are those at this score.
-LARGEST_EXPONENT = 600.0
-# Up to this |t| the series of e^t − 1 − t loses no digit; its term of this order is below the last digit there.
-SERIES_LIMIT, SERIES_ORDER = 1.0, 19
-# From this t on, e^z − m − mt cancels little.
-DIFFERENCE_FROM = 2.0
+# Up to this score e^z is at most u times the largest float64, so that sums over rows are finite; beyond it the slope is constant.
+LARGEST_EXPONENT = LOG_MAX + log(UNIT)
+# e^t − 1 − t is a series up to this |t|, where no term is larger than the first, and a difference beyond, where little cancels.
+SERIES_LIMIT = 1.0
+# The first n for which t^n/n! is below u·t²/2 up to the limit.
+SERIES_ORDER = next(n for n in count(2) if SERIES_LIMIT ** (n - 2) / factorial(n) < UNIT / 2)
 
 
 @dataclass(frozen=True)
@@ -104,12 +106,12 @@ class Poisson(Loss):
     def terms(self, argument: Vector, duals: Vector, labels: Vector, reach: float | Vector) -> RowTerms:
         means = np.maximum(labels - duals, 0.0)
         logarithms = np.log(np.maximum(means, TINY))
-        reach = REACH_SLACK * reach + 2.0 * OWN_ROUNDING * (np.abs(argument) + np.abs(logarithms))
+        reach = SLACK * reach + LOSS_ROUNDING * (np.abs(argument) + np.abs(logarithms))
         with np.errstate(over="ignore"):
             highest, lowest = np.exp(argument + reach), np.exp(argument - reach)
         # φ′ + α = e^z − m rises with z, so its size is largest at one of the two ends.
         rates = np.maximum(highest - means, means - lowest)
-        rates += OWN_ROUNDING * (highest + means)
+        rates += LOSS_ROUNDING * (highest + means)
         return RowTerms(
             self.value(argument, labels),
             self.negative_conjugate(duals, labels),
@@ -150,9 +152,9 @@ def divergence(means: Vector, scores: Vector, logarithms: Vector) -> Vector:
     with np.errstate(over="ignore", invalid="ignore"):
         powers = np.exp(scores)
         return np.where(
-            (t > DIFFERENCE_FROM) | (means == 0.0),
+            (t > SERIES_LIMIT) | (means == 0.0),
             powers - means * (1.0 + np.where(means == 0.0, 0.0, t)),
-            means * exponential_remainder(np.minimum(t, DIFFERENCE_FROM)),
+            means * exponential_remainder(np.minimum(t, SERIES_LIMIT)),
         )
 
 

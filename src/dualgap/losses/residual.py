@@ -13,8 +13,8 @@ import numpy as np
 
 from dualgap.linalg.double_double import two_sum
 from dualgap.losses.base import (
-    OWN_ROUNDING,
-    REACH_SLACK,
+    LOSS_ROUNDING,
+    SLACK,
     Loss,
     QuadraticFamily,
     RowTerms,
@@ -147,8 +147,8 @@ class Squared(SquaredFamily):
         gaps = rates * rates
         gaps *= 0.25
         np.abs(rates, out=rates)
-        rates += 2.0 * REACH_SLACK * reach
-        rates += (2.0 * OWN_ROUNDING) * np.abs(argument)
+        rates += 2.0 * SLACK * reach
+        rates += (2.0 * LOSS_ROUNDING) * np.abs(argument)
         return RowTerms(argument * argument, self.negative_conjugate(duals, labels), gaps, rates)
 
     def value(self, scores: Vector, labels: Vector) -> Vector:

@@ -21,6 +21,7 @@ from dualgap.data.labels import checked_strength, checked_weights, normalized
 from dualgap.data.rows import Rows
 from dualgap.data.validation import as_rows
 from dualgap.lazy import lazy
+from dualgap.linalg.floats import TINY, UNIT
 from dualgap.linalg.parallel import parallel_map
 from dualgap.problem.sums import EVERY, total
 
@@ -28,11 +29,11 @@ Vector = NDArray[np.float64]
 Intercept = Any
 """b: a float, or in the softmax model a vector with one number a class."""
 
-# The largest ‖x‖²s/(λS) of a row. Beyond it the products that follow from it leave float64's range.
-LARGEST_DUAL_CURVATURE = 1e280
+# The largest ‖x‖²s/(λS) of a row: the reciprocal of SAFE_SQUARES, 5.5e275. Beyond it products with it leave float64's range.
+LARGEST_DUAL_CURVATURE = UNIT * UNIT / TINY
 
 # Duals outside their domain by at most this part of the largest one, or with so small a mean, count as feasible: D then differs by
-# rounding. An algorithm that averages duals leaves [0, 1] by some 1e-16.
+# rounding. An algorithm that averages duals leaves [0, 1] by some 1e-16; duals that are wrong are outside by far more.
 DUAL_ROUNDING = 1e-12
 
 

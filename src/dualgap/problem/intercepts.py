@@ -6,21 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dualgap.linalg.floats import HALF_DIGITS, TINY
+from dualgap.linalg.root_finding import MAX_STEPS
 from dualgap.losses.multinomial import Matrix, Vector, probabilities, softmax
 
 if TYPE_CHECKING:
     from dualgap.problem.softmax import MultinomialProblem
-
-# Newton steps; after them the intercepts stay as they are, which costs tightness and no truth.
-MAX_STEPS = 60
-# Once the Newton decrement is below this part of the baseline, P cannot show a smaller value: one more full step is exact to rounding.
-LAST_DECREMENT = 1e-12
-# A step is accepted where P decreases by at least this part of what the decrement predicts (Armijo), else it is halved.
-SUFFICIENT_DECREASE = 1e-4
-# Below this step size rounding hides any decrease, and the intercepts stay.
-SMALLEST_STEP_SIZE = 1e-10
-# Singular values below this part of the largest count as zero: equal shifts of all intercepts have none.
-SMALLEST_SINGULAR_VALUE = 1e-14
 
 
 class Expansion(NamedTuple):
@@ -39,18 +30,15 @@ def best_intercepts(problem: MultinomialProblem, scores: Matrix, start: Any) -> 
     for _ in range(MAX_STEPS):
         step = _pseudo_solve(here.hessian, here.negative_gradient)
         decrement = float(step @ here.negative_gradient)
-        if decrement <= LAST_DECREMENT * problem.baseline:
+        if decrement <= HALF_DIGITS * problem.baseline:
+            # Newton's method converges quadratically: the decrement after one more step is below the last digit of P.
             return b + step
         size = 1.0
-        while True:
-            trial = b + size * step
-            there = _expand(problem, scores, trial)
-            if there.value <= here.value - SUFFICIENT_DECREASE * size * decrement:
-                break
+        while not (there := _expand(problem, scores, b + size * step)).value < here.value:
             size *= 0.5
-            if size < SMALLEST_STEP_SIZE:
+            if size < HALF_DIGITS:
                 return b
-        b, here = trial, there
+        b, here = b + size * step, there
     return b
 
 
@@ -73,10 +61,10 @@ def _expand(problem: MultinomialProblem, scores: Matrix, b: Vector) -> Expansion
 
 def _pseudo_solve(hessian: Matrix, right: Vector) -> Vector:
     """A solution orthogonal to equal shifts of all intercepts, which change nothing."""
-    scale = 1.0 / np.sqrt(np.maximum(np.einsum("ii->i", hessian), np.finfo(np.float64).tiny))
+    scale = 1.0 / np.sqrt(np.maximum(np.einsum("ii->i", hessian), TINY))
     with np.errstate(over="ignore", invalid="ignore"):
         scaled = hessian * scale * scale[:, None]
-        solution = scale * np.linalg.lstsq(scaled, scale * right, rcond=SMALLEST_SINGULAR_VALUE)[0]
+        solution = scale * np.linalg.lstsq(scaled, scale * right, rcond=None)[0]
     if not np.isfinite(solution).all():
         return right
     return np.asarray(solution - solution.mean())

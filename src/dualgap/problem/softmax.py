@@ -21,9 +21,6 @@ from dualgap.problem.base import BaseProblem
 from dualgap.problem.intercepts import best_intercepts
 from dualgap.problem.scoring import accuracy
 
-# A chunk of scores holds about this many values: with more, the temporaries of a formula leave the cache.
-CHUNK_VALUES = 1 << 15
-
 
 class MultinomialProblem(BaseProblem):
     """The softmax model: rows, their classes and a strength λ; optionally sample weights s and free intercepts b, one a class.
@@ -118,7 +115,7 @@ class MultinomialProblem(BaseProblem):
         return float(-self.class_weights @ np.log(self.class_weights))
 
     def chunks(self) -> list[slice]:
-        return partition(self.rows.count, SETTINGS.slice_values / CHUNK_VALUES * self.class_count)
+        return partition(self.rows.count, SETTINGS.formula_values * self.class_count)
 
     def dual(self, duals: Matrix, dual_weights: Matrix) -> float:
         """D at the given duals: the mean entropy minus the penalty of W(A)."""

@@ -9,7 +9,7 @@ primal-dual optimization", ICML 2015). Parts see nothing of each other in a roun
 
     plain      P = 1                      added      γ = 1, σ′ = 1: nothing says that D rises
     safe       γ = 1, σ′ = P              searched   σ′ = 1, and the γ in [0, 1] that makes D largest
-    averaged   γ = 1/P, σ′ = 1            sleeping   P = 1, as `auto` runs it: rows sleep, passes are extrapolated
+    averaged   γ = 1/P, σ′ = 1            shrinking   P = 1, as `auto` runs it: rows are shrunk, passes are extrapolated
 
 `merge_cost` is what merges have to bring together at least, the columns that occur in a part's rows, over an epoch and as a
 part of its non-zeros. `two_cores` is plain's epochs over the rule's, times 2/(1 + merge_cost): the best that two cores can
@@ -51,7 +51,7 @@ class Rule(NamedTuple):
     merges: int
 
 
-PLAIN, SLEEPING = Rule("plain", 1, 1), Rule("sleeping", 1, 1)
+PLAIN, SLEEPING = Rule("plain", 1, 1), Rule("shrinking", 1, 1)
 NAMES = ("safe", "searched", "averaged", "added")
 
 
@@ -81,13 +81,13 @@ def merge_cost(problem: Problem, rule: Rule) -> float:
     return sum(len(np.unique(rows.arrays.indices)) for rows in taken) / problem.rows.stored
 
 
-def best_share(problem: Problem, rows: np.ndarray, change: np.ndarray, weights: np.ndarray, way: np.ndarray) -> float:
+def best_mixing(problem: Problem, rows: np.ndarray, change: np.ndarray, weights: np.ndarray, way: np.ndarray) -> float:
     """The γ in [0, 1] for which D(α + γΔ) is largest; D is a parabola in it, since the hinge's conjugate is linear."""
-    curvature, slope = (
+    second_derivative, slope = (
         problem.lambda_n * (way @ way),
         problem.labels[rows] @ change - problem.lambda_n * (weights @ way),
     )
-    return min(1.0, max(0.0, slope / curvature)) if curvature > 0.0 else 1.0
+    return min(1.0, max(0.0, slope / second_derivative)) if second_derivative > 0.0 else 1.0
 
 
 def make_round(problem: Problem, rule: Rule, parts: list[np.ndarray], duals: np.ndarray, weights: np.ndarray) -> None:
@@ -104,21 +104,21 @@ def make_round(problem: Problem, rule: Rule, parts: list[np.ndarray], duals: np.
         )
         kernels.sdca.sdca_steps(data, loss, constants, part, duals, own, scalars, None)
         way += (own - weights) / stiffness
-    share = 1.0 / rule.parts if rule.name == "averaged" else 1.0
+    mixing = 1.0 / rule.parts if rule.name == "averaged" else 1.0
     if rule.name == "searched":
-        share = best_share(problem, touched, duals[touched] - before, weights, way)
-    if share != 1.0:
-        duals[touched] = before + share * (duals[touched] - before)
-    weights += share * way
+        mixing = best_mixing(problem, touched, duals[touched] - before, weights, way)
+    if mixing != 1.0:
+        duals[touched] = before + mixing * (duals[touched] - before)
+    weights += mixing * way
 
 
-def epochs_to(problem: Problem, rule: Rule, most: Sequence[float]) -> list[float]:
-    """Epochs to each tolerance, read between two epochs on the logarithm of the gap: inf beyond most, nan where not tried."""
+def epochs_to(problem: Problem, rule: Rule, limits: Sequence[float]) -> list[float]:
+    """Epochs to each tolerance, read between two epochs on the logarithm of the gap: inf beyond limits, nan where not tried."""
     if rule == SLEEPING:
         return [solve(problem, SDCA(shrinking=True), tol=tol, record_every=inf).trace[-1].epoch for tol in TOLERANCES]
     duals, weights = np.zeros(problem.rows.count), np.zeros(problem.rows.dimension)
-    reached, last, epoch = [nan if isinf(limit) else inf for limit in most], 1.0, 0
-    while inf in reached and all(epoch < limit for limit, value in zip(most, reached, strict=True) if value == inf):
+    reached, last, epoch = [nan if isinf(limit) else inf for limit in limits], 1.0, 0
+    while inf in reached and all(epoch < limit for limit, value in zip(limits, reached, strict=True) if value == inf):
         epoch += 1
         for parts in rounds(rule, problem.rows.count, epoch):
             make_round(problem, rule, parts, duals, weights)
@@ -141,8 +141,8 @@ def main(folder: Path) -> None:
         problem = Problem(X, y, "hinge", float(factor) / X.shape[0])
         plain = epochs_to(problem, PLAIN, [MOST_EPOCHS] * 2)
         for rule in RULES[factor]:
-            most = [PATIENCE * plain[0], PATIENCE * plain[1] if rule in TO_THE_END else inf]
-            epochs = plain if rule == PLAIN else epochs_to(problem, rule, most)
+            limits = [PATIENCE * plain[0], PATIENCE * plain[1] if rule in TO_THE_END else inf]
+            epochs = plain if rule == PLAIN else epochs_to(problem, rule, limits)
             cost = merge_cost(problem, rule) if rule.parts > 1 else 0.0
             gains = [2.0 * one / (many * (1.0 + cost)) for one, many in zip(plain, epochs, strict=True)]
             shown = [f"{value:.2f}" for value in (*epochs, cost, *(gains if rule.parts > 1 else ()))]

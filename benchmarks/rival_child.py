@@ -95,7 +95,7 @@ class Racer:
         """Seconds, weights, and whether it converged by its own account."""
         return self._fit(self.table, tolerance, self.bench.X.shape[0], self.rival.max_iterations)
 
-    def arrived(self, tolerance: float, optimum: float, goal: float) -> tuple[float, bool, str]:
+    def fit_to_goal(self, tolerance: float, optimum: float, goal: float) -> tuple[float, bool, str]:
         """Seconds, and whether P is within the goal."""
         seconds, weights, _ = self.fit(tolerance)
         return seconds, within(self.bench.primal(weights), optimum, goal), ""
@@ -232,7 +232,7 @@ def duel(job: dict[str, Any], tell: Tell) -> None:
             racer = racers[who] = racers.get(who) or Racer(bench, *who)
             # Threads make some of them arrive elsewhere each time; this is also their warm-up.
             tolerance = racer.sure(one["tolerance"], job["optimum"], goal)
-            fit = lambda racer=racer, at=tolerance, goal=goal: racer.arrived(at, job["optimum"], goal)
+            fit = lambda racer=racer, at=tolerance, goal=goal: racer.fit_to_goal(at, job["optimum"], goal)
             rivals[who] = (tolerance, Timed(fit))
         for solver in job["solvers"]:
             try:

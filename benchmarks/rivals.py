@@ -66,11 +66,11 @@ def events(job: dict[str, Any], patience: float = START) -> Iterator[dict[str, A
             if not ready:
                 yield {"event": "killed"}
                 return
-            piece = child.stdout.read1(1 << 16)  # type: ignore[attr-defined]
-            if not piece:
+            received = child.stdout.read1(1 << 16)  # type: ignore[attr-defined]
+            if not received:
                 yield {"event": "crashed", "code": child.wait()}
                 return
-            *lines, buffered = (buffered + piece).split(b"\n")
+            *lines, buffered = (buffered + received).split(b"\n")
             for line in lines:
                 told = json.loads(line)
                 if "left" in told:

@@ -37,13 +37,13 @@ def made_trial(
     """Nothing of the way is gone before `down` updates, all but `end` of it after, give or take `jump`."""
     updates = np.linspace(0.0, total, POINTS)
     wave = np.where(np.arange(POINTS) % 2 == 0, 0.0, jump)
-    left = np.where(updates < down, 1.0, end + wave)
-    left[0] = 1.0
+    remaining = np.where(updates < down, 1.0, end + wave)
+    remaining[0] = 1.0
     records = {
         "epoch": updates * batch / rows,
         "updates": updates,
         "cpu_seconds": updates * pace,
-        "primal": BEST + (START - BEST) * left,
+        "primal": BEST + (START - BEST) * remaining,
         "gap": np.broadcast_to(gap, updates.shape),
         "relative_gap": np.broadcast_to(gap, updates.shape),
         "train_score": np.broadcast_to(score, updates.shape),
@@ -129,8 +129,8 @@ def _disturbed(trial: Trial, is_good: bool) -> Trial:
     count = updates.size
     wave = np.where(np.arange(count) % 2 == 0, 0.0, 0.0002 if is_good else 0.3)
     down = updates[2] if is_good else updates[-4]
-    left = np.where(updates < down, 1.0, 0.0) + wave * (updates >= updates[-8]) + (0.0 if is_good else 0.3)
-    left[0] = 1.0
+    remaining = np.where(updates < down, 1.0, 0.0) + wave * (updates >= updates[-8]) + (0.0 if is_good else 0.3)
+    remaining[0] = 1.0
     score = 1.0 if is_good else 0.3
     epochs = np.array(trial.records["epoch"])
     turn = 0.0 if is_good else 1.5
@@ -138,7 +138,7 @@ def _disturbed(trial: Trial, is_good: bool) -> Trial:
         trial,
         records=dict(trial.records)
         | {
-            "primal": (BEST + (START - BEST) * left).tolist(),
+            "primal": (BEST + (START - BEST) * remaining).tolist(),
             "cpu_seconds": (np.array(trial.records["cpu_seconds"]) * (0.02 if is_good else 1.0)).tolist(),
             "gap": np.where(np.arange(count) < (3 if is_good else count - 3), 1.0, 1e-9).tolist(),
             "relative_gap": [1e-9 if is_good else 1.0] * count,

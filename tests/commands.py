@@ -9,9 +9,9 @@ from dualgap.cli.app import main
 
 def ended(*words: str) -> object:
     """The exit code of a command."""
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as ended:
         main(list(words))
-    return left.value.code
+    return ended.value.code
 
 
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:

@@ -45,7 +45,7 @@ def drive(
     slices: int = 3,
     orders: list[np.ndarray] | None = None,
 ) -> Seen:
-    """Make the moves of the loop with a solver, each epoch cut into slices, averaging from one epoch on."""
+    """Advance a solver as the loop does, each epoch cut into slices, averaging from one epoch on."""
     batch = solver.batch(problem)
     state = solver.start(problem, None)
     seen_orders, answers = [], []

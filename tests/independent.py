@@ -37,8 +37,10 @@ def solved(problem: Problem) -> tuple[float, np.ndarray, float]:
     weights, intercept = cp.Variable(X.shape[1]), cp.Variable()
     scores = X @ weights + (intercept if problem.intercept else 0)
     options = {key: getattr(problem.loss, key) for key in getattr(problem.loss, "__dataclass_fields__", {})}
-    share = np.ones(X.shape[0]) if problem.sample_weight is None else problem.sample_weight
-    loss = cp.sum(cp.multiply(share / share.sum(), losses_of(problem.loss.name, options, scores, problem.labels)))
+    sample_weight = np.ones(X.shape[0]) if problem.sample_weight is None else problem.sample_weight
+    loss = cp.sum(
+        cp.multiply(sample_weight / sample_weight.sum(), losses_of(problem.loss.name, options, scores, problem.labels))
+    )
     program = cp.Problem(cp.Minimize(loss + problem.strength / 2 * cp.sum_squares(weights)))
     program.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
     assert program.status in ("optimal", "optimal_inaccurate"), program.status

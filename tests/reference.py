@@ -21,20 +21,20 @@ class Data(NamedTuple):
 
     X: np.ndarray
     labels: np.ndarray
-    shares: np.ndarray
+    sample_weight: np.ndarray
     strength: float
 
     @property
     def total(self) -> float:
-        return float(self.shares.sum())
+        return float(self.sample_weight.sum())
 
     @property
     def mean_squared_norm(self) -> float:
-        return float((self.shares * (self.X**2).sum(axis=1)).sum()) / self.total
+        return float((self.sample_weight * (self.X**2).sum(axis=1)).sum()) / self.total
 
     def weights_of(self, duals: np.ndarray, total: float | None = None) -> np.ndarray:
         """w(α) = (1/(λS)) Σ s_i α_i x_i, or with another total in place of S."""
-        return self.X.T @ (self.shares * duals) / (self.strength * (total or self.total))
+        return self.X.T @ (self.sample_weight * duals) / (self.strength * (total or self.total))
 
 
 def plain(problem: Any) -> Data:
@@ -47,8 +47,8 @@ def plain(problem: Any) -> Data:
         for i in range(X.shape[0]):
             for p in range(int(stored.indptr[i]), int(stored.indptr[i + 1])):
                 X[i, int(stored.indices[p])] += float(stored.data[p])
-    shares = np.ones(X.shape[0]) if problem.sample_weight is None else problem.sample_weight.copy()
-    return Data(X, problem.labels.copy(), shares, problem.strength)
+    sample_weight = np.ones(X.shape[0]) if problem.sample_weight is None else problem.sample_weight.copy()
+    return Data(X, problem.labels.copy(), sample_weight, problem.strength)
 
 
 class Iterate(NamedTuple):
@@ -80,7 +80,7 @@ def sdca(
     data: Data,
     loss: Table,
     orders: Iterable[np.ndarray],
-    intercept_share: float = 0.0,
+    intercept_fraction: float = 0.0,
     modified_sgd_first: bool = False,
     step: Callable[..., float] = best_dual,
     center: float = 0.0,
@@ -88,10 +88,10 @@ def sdca(
     """Procedures SDCA and, for the first epoch if asked, Modified-SGD (Shalev-Shwartz & Zhang, JMLR 2013).
 
     A free intercept is b = center + Σ s_i α_i/(μS) with μ = λ/(ρ·mean‖x‖²): the dual of a penalty (μ/2)(b − center)².
-    After an epoch the center moves to b. ρ = intercept_share; zero means no intercept.
+    After an epoch the center moves to b. ρ = intercept_fraction; zero means no intercept.
     """
     X, y, s, strength = data
-    one_over_mu = intercept_share * data.mean_squared_norm / strength
+    one_over_mu = intercept_fraction * data.mean_squared_norm / strength
     alpha = np.zeros(y.size)
     epochs: list[list[Iterate]] = []
     for number, order in enumerate(orders):
@@ -127,17 +127,17 @@ class ShrinkingPasses:
     A row that is not held begins at one pass again. `step` is the step before, for extrapolation.
     """
 
-    def __init__(self, data: Data, loss: Table, intercept_share: float = 0.0, center: float = 0.0) -> None:
+    def __init__(self, data: Data, loss: Table, intercept_fraction: float = 0.0, center: float = 0.0) -> None:
         count = data.labels.size
         self.data, self.loss, self.alpha = data, loss, np.zeros(count)
         self.shrunk_passes, self.returns, self.number = [0] * count, [0] * count, 0
         self.step = np.zeros(count)
-        self.one_over_mu = intercept_share * data.mean_squared_norm / data.strength
+        self.one_over_mu = intercept_fraction * data.mean_squared_norm / data.strength
         self.center = center
 
     @property
     def intercept(self) -> float:
-        return self.center + self.one_over_mu * float(self.data.shares @ self.alpha) / self.data.total
+        return self.center + self.one_over_mu * float(self.data.sample_weight @ self.alpha) / self.data.total
 
     @property
     def active(self) -> set[int]:
@@ -315,7 +315,7 @@ def box_ascent_in_sum_form(X: np.ndarray, labels: np.ndarray, c: float, epochs: 
 def projected_ascent(data: Data, loss: Table, epochs: int, step: float) -> Run:
     """α ← projection of α + step·(the slope of −φ*(−α_i) minus z_i), all rows at once.
 
-    Where ε|α| bends the conjugate at zero there is no slope, and its proximal step takes the place of the projection.
+    Where ε|α| gives the conjugate a kink at zero there is no slope, and its proximal step takes the place of the projection.
     """
     X, y, _, _ = data
     alpha = np.zeros(y.size)

@@ -241,11 +241,11 @@ def table_of(loss: Any) -> Table:
     return LOSSES[loss.name](**{name: getattr(loss, name) for name in names})
 
 
-def best_dual(loss: Table, score: float, label: float, dual: float, curvature: float) -> float:
-    """The α′ that maximizes −φ*(−α′) − (α′ − α)·score − curvature·(α′ − α)²/2, by bisecting on its falling slope."""
+def best_dual(loss: Table, score: float, label: float, dual: float, dual_curvature: float) -> float:
+    """The α′ that maximizes −φ*(−α′) − (α′ − α)·score − dual_curvature·(α′ − α)²/2, by bisecting on its falling slope."""
 
     def climbs(alpha: float, side: int) -> float:
-        return loss.dual_slope(alpha, label, side) - score - curvature * (alpha - dual)
+        return loss.dual_slope(alpha, label, side) - score - dual_curvature * (alpha - dual)
 
     low, high = loss.domain(label)
     if low < 0.0 < high and climbs(0.0, -1) >= 0.0 >= climbs(0.0, +1):
@@ -275,9 +275,9 @@ def best_dual(loss: Table, score: float, label: float, dual: float, curvature: f
             return middle
 
 
-def closed_form_dual(loss: Table, score: float, label: float, dual: float, curvature: float) -> float:
+def closed_form_dual(loss: Table, score: float, label: float, dual: float, dual_curvature: float) -> float:
     """The logistic step of Shalev-Shwartz & Zhang (2013, section 6): Δ = (y/(1 + e^{yz}) − α)/max(1, 1/4 + ‖x‖²/(λn))."""
-    return dual + (label / (1.0 + np.exp(label * score)) - dual) / max(1.0, 0.25 + curvature)
+    return dual + (label / (1.0 + np.exp(label * score)) - dual) / max(1.0, 0.25 + dual_curvature)
 
 
 def kkt_violation(loss: Table, score: float, label: float, dual: float) -> float:
@@ -288,13 +288,13 @@ def kkt_violation(loss: Table, score: float, label: float, dual: float) -> float
     return max(up, down)
 
 
-def logistic_dual(score: Any, label: Any, dual: Any, curvature: Any) -> Any:
+def logistic_dual(score: Any, label: Any, dual: Any, dual_curvature: Any) -> Any:
     """The logistic dual step for whole arrays, by bisection over the logit of a′ in the longest float there is.
 
-    Stationary where u + m + curvature·(σ(u) − a) = 0; the left side rises by at least 1 per unit of u.
+    Stationary where u + m + dual_curvature·(σ(u) − a) = 0; the left side rises by at least 1 per unit of u.
     """
     wide = np.longdouble
-    m, a, c = wide(label * score), wide(label * dual), wide(curvature)
+    m, a, c = wide(label * score), wide(label * dual), wide(dual_curvature)
     low, high = -m - c * (1 - a), -m + c * a
     for _ in range(160):
         u = (low + high) / 2
@@ -307,7 +307,7 @@ def logistic_dual(score: Any, label: Any, dual: Any, curvature: Any) -> Any:
     return label * sigma
 
 
-def rough_logistic_dual(score: float, label: float, dual: float, curvature: float) -> float | None:
+def rough_logistic_dual(score: float, label: float, dual: float, dual_curvature: float) -> float | None:
     """Newton for the logit of the new a = y·α, until another step would move a by a tenth as far as it has come.
 
     None where four steps are not enough; a logit must not move by more than a half any longer either.
@@ -316,8 +316,8 @@ def rough_logistic_dual(score: float, label: float, dual: float, curvature: floa
     u = log(a / (1.0 - a)) if 0.0 < a < 1.0 else -m
     for number in range(5):
         sigma = 1.0 / (1.0 + exp(-u)) if u > -700.0 else 0.0
-        onward = (u + m + curvature * (sigma - a)) / (1.0 + curvature * sigma * (1.0 - sigma))
+        onward = (u + m + dual_curvature * (sigma - a)) / (1.0 + dual_curvature * sigma * (1.0 - sigma))
         if number and abs(onward) <= 0.5 and sigma * (1.0 - sigma) * abs(onward) <= 0.1 * abs(sigma - a):
             return label * sigma
-        u = min(max(u - onward, -m - curvature * (1.0 - a)), -m + curvature * a)
+        u = min(max(u - onward, -m - dual_curvature * (1.0 - a)), -m + dual_curvature * a)
     return None

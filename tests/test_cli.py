@@ -61,22 +61,22 @@ def run_in_terminal(*arguments: str, folder: Path, columns: int = 80, **environm
     drawn = b""
     while True:
         try:
-            piece = os.read(ours, 4096)
+            received = os.read(ours, 4096)
         except OSError:  # how Linux says that the other side has closed
             break
-        if not piece:
+        if not received:
             break
-        drawn += piece
+        drawn += received
     os.close(ours)
     return process.wait(), drawn.decode()
 
 
 def called(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     """The command line inside this process: exit code, output, errors."""
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as ended:
         main(list(arguments))
     shown = capsys.readouterr()
-    return int(left.value.code or 0), shown.out, shown.err
+    return int(ended.value.code or 0), shown.out, shown.err
 
 
 @pytest.fixture(autouse=True)

@@ -95,19 +95,19 @@ def test_mistakes_are_one_sentence(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "race.toml").write_text(text)
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as ended:
         main(["race", "--config", "race.toml"])
     said = capsys.readouterr().err
-    assert left.value.code == 2
+    assert ended.value.code == 2
     assert words in said
     assert said.count("\n") == 1
     assert [entry.name for entry in tmp_path.iterdir()] == ["race.toml"]
 
 
 def test_a_missing_file_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as ended:
         main(["race", "--config", "nowhere.toml"])
-    assert (left.value.code, "there is no file 'nowhere.toml'" in capsys.readouterr().err) == (2, True)
+    assert (ended.value.code, "there is no file 'nowhere.toml'" in capsys.readouterr().err) == (2, True)
 
 
 def test_options_given_on_the_command_line_win(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,9 +116,9 @@ def test_options_given_on_the_command_line_win(tmp_path: Path, monkeypatch: pyte
         "data = 'simulated(n=60, d=3)'\nsolver = ['sdca', 'sgd']\nrepeats = 3\nepochs = 4\ntol = 1e-14\nout = 'a'\n"
     )
     for arguments in (["-q"], ["-q", "--repeats", "1", "-s", "pegasos", "-o", "b"]):
-        with pytest.raises(SystemExit) as left:
+        with pytest.raises(SystemExit) as ended:
             main(["race", "--config", "race.toml", *arguments])
-        assert not left.value.code
+        assert not ended.value.code
     by_file, by_hand = store.read(tmp_path / "a" / store.FILE), store.read(tmp_path / "b" / store.FILE)
     assert [run.settings["solver"] for run in by_file] == ["sdca", "sgd"] * 3
     assert [run.settings["solver"] for run in by_hand] == ["pegasos"]

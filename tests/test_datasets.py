@@ -211,16 +211,16 @@ def test_an_official_test_part_is_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dataset", "share", "sentence"),
+    ("dataset", "fraction", "sentence"),
     [
         (Dataset("lonely", np.zeros((5, 1)), np.array([0, 0, 0, 0, 1])), 0.2, "too small to hold out"),
         (Dataset("single", np.zeros((1, 1)), np.array([0.5])), 0.2, "too few to hold out"),
         (Dataset("any", np.zeros((5, 1)), np.arange(5) % 2), 1.0, "at least 0 and below 1"),
     ],
 )
-def test_impossible_splits_are_refused(dataset: Dataset, share: float, sentence: str) -> None:
+def test_impossible_splits_are_refused(dataset: Dataset, fraction: float, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        split(dataset, share, stratify=len(dataset.y) > 1)
+        split(dataset, fraction, stratify=len(dataset.y) > 1)
 
 
 def test_the_module_loads_neither_scikit_learn_nor_pandas() -> None:

@@ -39,13 +39,13 @@ def test_generated_data_is_refused_before_it_is_drawn(name: str, capsys: pytest.
 
 
 @pytest.mark.parametrize(
-    ("name", "piece"),
+    ("name", "content"),
     [("a.csv.gz", b"1,2,0\n"), ("a.svm.gz", b"1 1:1\n"), ("a.gz", b"1 1:1\n"), ("a.csv.gz", b"1,")],
 )
 def test_text_that_unpacks_to_more_than_memory_is_refused(
-    name: str, piece: bytes, tmp_path: Path, little_memory: None
+    name: str, content: bytes, tmp_path: Path, little_memory: None
 ) -> None:
-    (tmp_path / name).write_bytes(gzip.compress(piece * 100_000) * 30)
+    (tmp_path / name).write_bytes(gzip.compress(content * 100_000) * 30)
     with pytest.raises(ValueError, match="more than the 625,000 numbers that memory has room for"):
         load(str(tmp_path / name))
 

@@ -13,22 +13,22 @@ from dualgap.linalg.line_search import MAX_GROWTH, bracket, next_trial
 Slope = Callable[[float], tuple[float, float]]
 
 
-def trials(slope: Slope, is_smooth: bool, left: float = 1e-3, first: float = 1.0) -> list[float]:
+def trials(slope: Slope, is_smooth: bool, tolerance: float = 1e-3, first: float = 1.0) -> list[float]:
     """The lengths tried until the slope is this part of that at 0."""
     start = slope(0.0)[0]
     known, tried = bracket(start), [first]
     while len(tried) < 60:
-        here, bend = slope(tried[-1])
-        if abs(here) <= left * abs(start):
+        here, derivative = slope(tried[-1])
+        if abs(here) <= tolerance * abs(start):
             return tried
-        known, following = next_trial(known, tried[-1], here, bend, is_smooth)
-        assert not np.isnan(following)
-        tried.append(following)
+        known, step_size = next_trial(known, tried[-1], here, derivative, is_smooth)
+        assert not np.isnan(step_size)
+        tried.append(step_size)
     return tried
 
 
 def logistic(along: np.ndarray) -> Slope:
-    """The slope of Σ log(1 + e^(−t·a)) + 0.005 t² and its bend."""
+    """The slope of Σ log(1 + e^(−t·a)) + 0.005 t² and its derivative."""
 
     def slope(t: float) -> tuple[float, float]:
         p = 1.0 / (1.0 + np.exp(t * along))
@@ -61,7 +61,7 @@ def test_kinks_near_the_start_are_found_without_halving_all_the_way(seed: int) -
     rng = np.random.default_rng(seed)
     kinks = np.concatenate([rng.uniform(3e-4, 4e-4, size=3), rng.uniform(0.0, 1.0, size=50)])
     slope = hinges(kinks, np.concatenate([[0.5, 0.5, 0.5], np.full(50, 2.0)]), gamma=1e-4)
-    tried = trials(slope, is_smooth=False, left=0.2)
+    tried = trials(slope, is_smooth=False, tolerance=0.2)
     assert abs(slope(tried[-1])[0]) <= 0.2
     assert len(tried) <= 16
 
@@ -70,9 +70,9 @@ def test_kinks_near_the_start_are_found_without_halving_all_the_way(seed: int) -
 def test_what_is_no_finite_number_is_left_by_halving(here: float) -> None:
     known, t = bracket(-1.0), 1.0
     for _ in range(5):
-        known, following = next_trial(known, t, here, here, is_smooth=True)
-        assert following == pytest.approx(t / 2)
-        t = following
+        known, step_size = next_trial(known, t, here, here, is_smooth=True)
+        assert step_size == pytest.approx(t / 2)
+        t = step_size
 
 
 def test_without_a_bend_a_step_doubles() -> None:

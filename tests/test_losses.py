@@ -31,7 +31,7 @@ def labels_for(loss: dg.Loss) -> tuple[float, ...]:
     return (-2.5, 0.0, 0.3) if loss.smallest_label < 0.0 else (0.0, 0.3, 2.5)
 
 
-def spread(loss: dg.Loss, scores: np.ndarray = SCORES) -> tuple[np.ndarray, np.ndarray]:
+def with_every_label(loss: dg.Loss, scores: np.ndarray = SCORES) -> tuple[np.ndarray, np.ndarray]:
     """Every score for which float64 has the loss, with every label."""
     labels = np.array(labels_for(loss))
     with np.errstate(over="ignore"):
@@ -56,7 +56,7 @@ def test_every_loss_has_its_row_in_the_reference() -> None:
 @every_loss
 def test_value_conjugate_and_candidate_are_the_tables(loss: dg.Loss) -> None:
     table = table_of(loss)
-    scores, labels = spread(loss)
+    scores, labels = with_every_label(loss)
     expected = [table.value(z, y) for z, y in zip(scores, labels, strict=True)]
     np.testing.assert_allclose(loss.value(scores, labels), expected, rtol=1e-12, atol=1e-14)
     slopes = [-table.slope(z, y) for z, y in zip(scores, labels, strict=True)]
@@ -77,7 +77,7 @@ def some_duals(loss: dg.Loss, labels: np.ndarray) -> np.ndarray:
 
 @every_loss
 def test_the_terms_of_a_certificate_are_the_definition(loss: dg.Loss) -> None:
-    scores, labels = spread(loss, SCORES[:481])
+    scores, labels = with_every_label(loss, SCORES[:481])
     duals = some_duals(loss, labels)
     terms = loss.terms(loss.argument(scores, labels), duals, labels, 0.0)
     np.testing.assert_array_equal(terms.conjugates, loss.negative_conjugate(duals, labels))
@@ -90,7 +90,7 @@ def test_the_terms_of_a_certificate_are_the_definition(loss: dg.Loss) -> None:
 @every_loss
 @pytest.mark.parametrize("reach", [1e-9, 0.01, 2.0])
 def test_rates_bound_the_slope_within_reach(loss: dg.Loss, reach: float) -> None:
-    scores, labels = spread(loss, SCORES[:481])
+    scores, labels = with_every_label(loss, SCORES[:481])
     duals = some_duals(loss, labels)
     rates = loss.terms(loss.argument(scores, labels), duals, labels, reach).rates
     each = loss.terms(loss.argument(scores, labels), duals, labels, np.full(scores.size, reach)).rates
@@ -103,7 +103,7 @@ def test_rates_bound_the_slope_within_reach(loss: dg.Loss, reach: float) -> None
 @every_loss
 def test_further_digits_of_the_scores_reach_the_argument(loss: dg.Loss) -> None:
     """Near a kink a score of full digits is not enough: y − z of a pair keeps what the low part says."""
-    scores, labels = spread(loss, np.array([1e5, 1.0, -3.0]))
+    scores, labels = with_every_label(loss, np.array([1e5, 1.0, -3.0]))
     low = np.full(scores.size, 1e-17)
     plain, pair = loss.argument(scores, labels), loss.argument(scores, labels, low)
     np.testing.assert_allclose(pair, plain, rtol=1e-12, atol=1e-12)
@@ -113,18 +113,18 @@ def test_further_digits_of_the_scores_reach_the_argument(loss: dg.Loss) -> None:
 
 
 @every_loss
-@given(z=number, share=st.floats(0.0, 1.0), reach=st.floats(0.0, 40.0), pick=st.integers(0, 5))
-def test_fenchel_young(loss: dg.Loss, z: float, share: float, reach: float, pick: int) -> None:
+@given(z=number, fraction=st.floats(0.0, 1.0), reach=st.floats(0.0, 40.0), pick=st.integers(0, 5))
+def test_fenchel_young(loss: dg.Loss, z: float, fraction: float, reach: float, pick: int) -> None:
     label = labels_for(loss)[pick % len(labels_for(loss))]
     low, high = (max(min(end, reach), -reach) for end in domain(loss, label))
-    alpha, y, score = np.array([low + share * (high - low)]), np.array([label]), np.array([z])
+    alpha, y, score = np.array([low + fraction * (high - low)]), np.array([label]), np.array([z])
     excess = loss.value(score, y) - loss.negative_conjugate(alpha, y) + alpha * score
     assert excess[0] >= -1e-12 * (1.0 + abs(z) * (1.0 + reach) + reach**2)
 
 
 @every_loss
 def test_fenchel_young_is_an_equality_at_the_candidate(loss: dg.Loss) -> None:
-    scores, labels = spread(loss)
+    scores, labels = with_every_label(loss)
     candidate = loss.dual_candidate(scores, labels)
     value, line = loss.value(scores, labels), loss.negative_conjugate(candidate, labels)
     size = 1.0 + np.abs(value) + np.abs(line) + np.abs(candidate * scores)
@@ -134,7 +134,7 @@ def test_fenchel_young_is_an_equality_at_the_candidate(loss: dg.Loss) -> None:
 @every_loss
 def test_candidates_bracket_the_differences_of_the_value(loss: dg.Loss) -> None:
     # φ is convex: the slope of a chord lies between the slopes at its ends, kink or not.
-    scores, labels = spread(loss)
+    scores, labels = with_every_label(loss)
     ahead, behind = loss.value(scores + WIDTH, labels), loss.value(scores - WIDTH, labels)
     chord = (ahead - behind) / (2.0 * WIDTH)
     rounding = 1e-15 * (1.0 + np.abs(ahead) + np.abs(scores)) / WIDTH
@@ -144,7 +144,7 @@ def test_candidates_bracket_the_differences_of_the_value(loss: dg.Loss) -> None:
 
 @every_loss
 def test_curvature_is_the_difference_of_the_candidates(loss: dg.Loss) -> None:
-    scores, labels = spread(loss, np.linspace(-6.0, 6.0, 481) + 0.00317)
+    scores, labels = with_every_label(loss, np.linspace(-6.0, 6.0, 481) + 0.00317)
     before, here, after = (loss.second_derivative(scores + step, labels) for step in (-WIDTH, 0.0, WIDTH))
     smooth = np.abs(before - after) <= 1e-3 * np.maximum(here, 1.0)
     for kink in loss.kinks(labels):
@@ -198,7 +198,7 @@ def test_clip_finds_the_nearest_dual_inside(loss: dg.Loss, alpha: float, pick: i
 
 @every_loss
 def test_smoothness_and_lipschitz_bound_the_slopes_and_are_reached(loss: dg.Loss) -> None:
-    scores, labels = spread(loss)
+    scores, labels = with_every_label(loss)
     slopes = np.abs(loss.dual_candidate(scores, labels))
     assert slopes.max() <= loss.lipschitz * (1.0 + 1e-15)
     if np.isfinite(loss.lipschitz):
@@ -216,7 +216,7 @@ def test_smoothness_and_lipschitz_bound_the_slopes_and_are_reached(loss: dg.Loss
 @pytest.mark.parametrize("gamma", [1.0, 0.25, 1e-3])
 def test_smoothing_lowers_by_little_and_rounds_the_kink(loss: dg.Loss, gamma: float) -> None:
     smoothed = loss.smoothed(gamma)
-    scores, labels = spread(loss)
+    scores, labels = with_every_label(loss)
     sharp, soft = loss.value(scores, labels), smoothed.value(scores, labels)
     rounding = 1e-14 * (1.0 + np.abs(sharp))
     assert (soft <= sharp + rounding).all()
@@ -291,7 +291,7 @@ def test_the_judge_finds_the_best_of_a_ray(loss: dg.Loss, strength: float, size:
 
 @every_loss
 def test_numbers_far_out_stay_numbers(loss: dg.Loss) -> None:
-    scores, labels = spread(loss, np.array([-1e100, -1e4, 1e4, 1e100]))
+    scores, labels = with_every_label(loss, np.array([-1e100, -1e4, 1e4, 1e100]))
     assert np.isfinite(loss.value(scores, labels)).all()
     assert np.isfinite(loss.dual_candidate(scores, labels)).all()
     assert (loss.second_derivative(scores, labels) >= 0.0).all()
@@ -324,7 +324,7 @@ def test_bad_parameters_are_refused_in_one_sentence(kind: type[dg.Loss], option:
 
 
 def test_an_insensitive_tube_may_have_no_width() -> None:
-    scores, labels = spread(dg.Absolute())
+    scores, labels = with_every_label(dg.Absolute())
     narrow = dg.EpsilonInsensitive(epsilon=0.0)
     assert np.array_equal(narrow.value(scores, labels), dg.Absolute().value(scores, labels))
 

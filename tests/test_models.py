@@ -78,10 +78,10 @@ def test_predictions_probabilities_and_frames() -> None:
 # Digests
 
 
-@pytest.mark.parametrize("share", [0.0, 0.02, 0.4, 0.6, 1.0])
-def test_the_same_content_has_the_same_digest(share: float) -> None:
+@pytest.mark.parametrize("density", [0.0, 0.02, 0.4, 0.6, 1.0])
+def test_the_same_content_has_the_same_digest(density: float) -> None:
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(500, 7)).astype(np.float32) * (rng.random((500, 7)) < share)
+    X = rng.normal(size=(500, 7)).astype(np.float32) * (rng.random((500, 7)) < density)
     X[3, 2] = -0.0
     y = rng.integers(0, 3, 500)
     stored_zeros = sp.csr_matrix(np.ones_like(X))

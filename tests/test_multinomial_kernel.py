@@ -15,17 +15,17 @@ from dualgap.solvers.base import INTERCEPT_FRACTION
 from examples import FORMS, small_rows
 
 
-def slow_simplex_step(levels: np.ndarray, curvature: float) -> np.ndarray:
+def slow_simplex_step(levels: np.ndarray, dual_curvature: float) -> np.ndarray:
     """The p of the simplex with ln p + κp = levels − μ, by Wright's omega function and bracketing."""
 
     def p(mu: float) -> np.ndarray:
-        if curvature == 0.0:
+        if dual_curvature == 0.0:
             return np.exp(levels - mu)
-        return wrightomega(levels - mu + np.log(curvature)) / curvature
+        return wrightomega(levels - mu + np.log(dual_curvature)) / dual_curvature
 
-    low = levels.max() - curvature  # the root lies between here and where all would be exponentials
+    low = levels.max() - dual_curvature  # the root lies between here and where all would be exponentials
     mu = brentq(
-        lambda m: p(m).sum() - 1.0, low - 1.0, low + curvature + np.log(levels.size) + 1.0, xtol=1e-14, rtol=1e-15
+        lambda m: p(m).sum() - 1.0, low - 1.0, low + dual_curvature + np.log(levels.size) + 1.0, xtol=1e-14, rtol=1e-15
     )
     return p(mu) / p(mu).sum()
 
@@ -34,9 +34,9 @@ def slow_epoch(X, labels, s, lambda_n, rate, order, A, W, b) -> None:
     """One row at a time, in plain Python."""
     k = W.shape[1]
     for i in order:
-        curvature = s[i] * (X[i] @ X[i] / lambda_n + rate)
+        dual_curvature = s[i] * (X[i] @ X[i] / lambda_n + rate)
         own = np.eye(k)[labels[i]]
-        p = slow_simplex_step(X[i] @ W + b + curvature * (own - A[i]), curvature)
+        p = slow_simplex_step(X[i] @ W + b + dual_curvature * (own - A[i]), dual_curvature)
         change = own - p - A[i]
         A[i] = own - p
         W += s[i] * np.outer(X[i], change) / lambda_n
@@ -55,15 +55,17 @@ def test_kernel_and_twin_agree(form: str, weights: bool, intercept: bool) -> Non
     problem = dg.MultinomialProblem(given, random.integers(0, 4, 24), 1e-2, s, intercept)
     solver = dg.SDCA().specialized(problem)
     state = solver.start(problem, None)
-    share = np.ones(24) if s is None else s
-    lambda_n = 1e-2 * share.sum()
-    rate = INTERCEPT_FRACTION * (share @ (X**2).sum(axis=1)) / share.sum() / lambda_n if intercept else 0.0
+    sample_weight = np.ones(24) if s is None else s
+    lambda_n = 1e-2 * sample_weight.sum()
+    rate = (
+        INTERCEPT_FRACTION * (sample_weight @ (X**2).sum(axis=1)) / sample_weight.sum() / lambda_n if intercept else 0.0
+    )
     A, W, b = np.zeros((24, 4)), np.zeros((5, 4)), problem.constant.copy()
     for epoch in range(4):
         order = solver.plan(problem, state, epoch, np.random.default_rng)
         state = solver.end_epoch(problem, solver.advance(problem, state, order))
-        slow_epoch(X, problem.labels, share, lambda_n, rate, order, A, W, b)
-        b += rate * (share @ A)
+        slow_epoch(X, problem.labels, sample_weight, lambda_n, rate, order, A, W, b)
+        b += rate * (sample_weight @ A)
         np.testing.assert_allclose(state.duals, A, atol=1e-11)
         np.testing.assert_allclose(state.weights, W, atol=1e-10)
         np.testing.assert_allclose(state.intercept, b, atol=1e-10)
@@ -71,20 +73,20 @@ def test_kernel_and_twin_agree(form: str, weights: bool, intercept: bool) -> Non
 
 
 @pytest.mark.kernels
-@pytest.mark.parametrize("curvature", [0.0, 1e-9, 0.3, 1.0, 40.0, 1e5])
-@pytest.mark.parametrize("spread", [0.0, 1.0, 300.0])
-def test_a_step_lies_in_the_simplex_and_satisfies_its_equations(curvature: float, spread: float) -> None:
+@pytest.mark.parametrize("dual_curvature", [0.0, 1e-9, 0.3, 1.0, 40.0, 1e5])
+@pytest.mark.parametrize("scale", [0.0, 1.0, 300.0])
+def test_a_step_lies_in_the_simplex_and_satisfies_its_equations(dual_curvature: float, scale: float) -> None:
     random = np.random.default_rng(1)
     for k in (2, 3, 20):
-        levels = spread * random.normal(size=k) + curvature * random.dirichlet(np.ones(k))
+        levels = scale * random.normal(size=k) + dual_curvature * random.dirichlet(np.ones(k))
         p = np.empty(k)
-        simplex_step(levels, curvature, p)
+        simplex_step(levels, dual_curvature, p)
         assert p.min() >= 0.0
         assert p.sum() == pytest.approx(1.0, abs=1e-14)
         seen = p > 1e-200
-        residues = np.log(p[seen]) + curvature * p[seen] - levels[seen]
-        assert np.ptp(residues) <= 1e-13 * (1.0 + np.abs(levels).max() + curvature)
-        np.testing.assert_allclose(p, slow_simplex_step(levels, curvature), atol=1e-12)
+        residuals = np.log(p[seen]) + dual_curvature * p[seen] - levels[seen]
+        assert np.ptp(residuals) <= 1e-13 * (1.0 + np.abs(levels).max() + dual_curvature)
+        np.testing.assert_allclose(p, slow_simplex_step(levels, dual_curvature), atol=1e-12)
 
 
 def test_fenchel_and_young() -> None:

@@ -43,8 +43,8 @@ def solve(
 def hessian_weights_of(problem: dg.Problem) -> np.ndarray:
     """q_i φ″_i at a point that is no special one."""
     scores = np.linspace(-2.0, 2.0, problem.rows.count)
-    share = 1.0 if problem.sample_weight is None else problem.sample_weight
-    return problem.loss.second_derivative(scores, problem.labels) * share / problem.total_weight
+    sample_weight = 1.0 if problem.sample_weight is None else problem.sample_weight
+    return problem.loss.second_derivative(scores, problem.labels) * sample_weight / problem.total_weight
 
 
 def dense_hessian(problem: dg.Problem, hessian_weights: np.ndarray) -> np.ndarray:
@@ -65,17 +65,17 @@ def test_kernels_equal_their_twins(form: str, dtype: type) -> None:
     rows, begin, end = problem.rows.arrays, np.uint64(4), np.uint64(19)
     vector, factors = random.normal(size=5), random.random(24)
     factors[7] = 0.0
-    scores, moves = np.full(24, np.nan), np.full(24, np.nan)
+    scores, score_direction = np.full(24, np.nan), np.full(24, np.nan)
     combined, out = np.ones(5), np.ones(5)
     products.score_rows(rows, begin, end, vector, scores)
     products.combine_rows(rows, begin, end, factors, combined)
-    products.hessian_rows(rows, begin, end, factors, vector, 0.25, moves, out)
+    products.hessian_rows(rows, begin, end, factors, vector, 0.25, score_direction, out)
     np.testing.assert_allclose(scores[4:19], X[4:19] @ vector, rtol=1e-13, atol=1e-14)
     assert np.isnan(np.delete(scores, np.arange(4, 19))).all()
     np.testing.assert_allclose(combined, 1.0 + X[4:19].T @ factors[4:19], rtol=1e-13)
     read = np.setdiff1d(np.arange(4, 19), [7])
-    np.testing.assert_allclose(moves[read], X[read] @ vector + 0.25, rtol=1e-13, atol=1e-14)
-    assert np.isnan(np.delete(moves, read)).all(), "a row without curvature is not read"
+    np.testing.assert_allclose(score_direction[read], X[read] @ vector + 0.25, rtol=1e-13, atol=1e-14)
+    assert np.isnan(np.delete(score_direction, read)).all(), "a row without curvature is not read"
     np.testing.assert_allclose(out, 1.0 + X[read].T @ (factors[read] * (X[read] @ vector + 0.25)), rtol=1e-13)
 
 
@@ -118,9 +118,9 @@ def test_the_direction_is_that_of_dense_algebra(
     found = solve(rows, hessian_weights, strength, gradient, 1e-11, 40, intercept, pre)
     np.testing.assert_allclose(found.solution, np.linalg.solve(matrix, -gradient), rtol=1e-7, atol=1e-9)
     shift = found.solution[-1] if intercept else 0.0
-    moves = reference.plain(problem).X @ found.solution[: rows.dimension] + shift
+    score_direction = reference.plain(problem).X @ found.solution[: rows.dimension] + shift
     read = hessian_weights != 0.0
-    np.testing.assert_allclose(found.by_products[read], moves[read], rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(found.by_products[read], score_direction[read], rtol=1e-7, atol=1e-9)
     assert found.residual == pytest.approx(np.linalg.norm(matrix @ found.solution + gradient), abs=1e-10)
 
 

@@ -69,7 +69,7 @@ def test_the_sentences_are_there(executed: list[Any]) -> None:
     (wine,) = outputs(cell_with(executed, "wine.winner"), "text/plain")
     assert wine.count("wins: it proved a relative gap of 1e-06") == 2
     (answer,) = outputs(cell_with(executed, "best_dual"), "text/plain")
-    own, shared = (float(share) for share in re.findall(r"([\d.]+)%", answer))
+    own, shared = (float(percent) for percent in re.findall(r"([\d.]+)%", answer))
     assert 0 <= shared < own
     kept = outputs(cell_with(executed, "race.save(folder)"), "text/plain")
     assert kept == ["(['gap.pdf', 'race.html', 'results.jsonl'], True)"]

@@ -31,9 +31,9 @@ SLICE = ("R0.4", "R0.11", "R2.2", "R3", "R4.2")
 
 
 def command(*arguments: str, code: int = 0) -> None:
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as ended:
         main(["replicate", *arguments])
-    assert left.value.code == code
+    assert ended.value.code == code
 
 
 def without_data(patch: pytest.MonkeyPatch, nowhere: Path) -> None:

@@ -167,9 +167,9 @@ def test_a_file_cut_anywhere_goes_on_to_the_same_end(tmp_path: Path) -> None:
 
 
 def called(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as ended:
         main(["race", *arguments])
-    return int(left.value.code or 0)
+    return int(ended.value.code or 0)
 
 
 QUICK = ["simulated(n=60, d=3)", "-s", "sdca", "--epochs", "5", "--tol", "1e-14", "--repeats", "2"]

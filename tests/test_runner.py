@@ -152,9 +152,9 @@ def test_the_command_repeats_the_race(tmp_path: Path) -> None:
     words = shlex.split(command_of(first))
     assert words[:2] == ["dualgap", "race"]
     assert words[-1] == "--rivals"
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as ended:
         main([*words[1:-1], "-q", "-o", str(tmp_path / "again")])
-    assert not left.value.code
+    assert not ended.value.code
     again = numbers(tmp_path / "again" / store.FILE)
     ours = {
         run: found for run, found in numbers(tmp_path / "first.jsonl").items() if found["settings"]["kind"] == "solver"

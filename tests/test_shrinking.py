@@ -43,8 +43,8 @@ def no_ties(loss: str, form: str = "dense", weights: bool = False, intercept: bo
 def assert_twin_passes(problem: dg.Problem, solver: dg.SDCA, most: int = 40) -> reference.ShrinkingPasses:
     """Passes of kernel and twin agree in rows, duals, weights, intercept and gap, until rounding decides which rows are shrunk."""
     data = reference.plain(problem)
-    share = INTERCEPT_FRACTION if problem.intercept else 0.0
-    twin = reference.ShrinkingPasses(data, table_of(problem.loss), share, first_intercept(problem))
+    fraction = INTERCEPT_FRACTION if problem.intercept else 0.0
+    twin = reference.ShrinkingPasses(data, table_of(problem.loss), fraction, first_intercept(problem))
     state = solver.start(problem, None)
     solver.plan(problem, state, 0, random_of(7))
     progress = state.passes.progress
@@ -62,7 +62,7 @@ def assert_twin_passes(problem: dg.Problem, solver: dg.SDCA, most: int = 40) -> 
         close(state.weights, data.weights_of(twin.alpha), 1.0, DIGITS)
         close(state.scalars.intercept, twin.intercept, 1.0, DIGITS)
         close(progress.pass_sum, terms, 40.0, DIGITS)
-        dual_sum = abs(float(data.shares @ twin.alpha)) if problem.intercept else 0.0
+        dual_sum = abs(float(data.sample_weight @ twin.alpha)) if problem.intercept else 0.0
         close(progress.estimated_sum, terms + dual_sum, 40.0, DIGITS)
         if terms < SETTLED:
             break

@@ -42,8 +42,8 @@ def test_quantiles_are_numpys(count: int) -> None:
     values = rng.standard_normal((count, 4))
     runs = [drawn("a", seed, epoch=[0, 1, 2, 3], primal=row.tolist()) for seed, row in enumerate(values)]
     (curve,) = summary.curves(runs, y="primal")
-    for share, found in ((0.05, curve.low), (0.5, curve.median), (0.95, curve.high)):
-        assert found == pytest.approx(np.quantile(values, share, axis=0).tolist())
+    for quantile, found in ((0.05, curve.low), (0.5, curve.median), (0.95, curve.high)):
+        assert found == pytest.approx(np.quantile(values, quantile, axis=0).tolist())
 
 
 def test_certified_runs_hold_their_last_value_and_others_are_left_out() -> None:

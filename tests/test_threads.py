@@ -19,36 +19,36 @@ def helpers() -> set[int | None]:
 
 
 def test_results_come_in_order_and_helpers_stay_for_the_next_run() -> None:
-    def slow(piece: int) -> tuple[int, int | None]:
+    def slow(item: int) -> tuple[int, int | None]:
         time.sleep(0.002)
-        return piece, threading.get_ident()
+        return item, threading.get_ident()
 
     seen = []
     for _ in range(2):
         with use_threads(3):
             found = list(parallel_map(slow, list(range(30))))
-        assert [piece for piece, _ in found] == list(range(30))
+        assert [item for item, _ in found] == list(range(30))
         assert len({thread for _, thread in found}) > 1
         seen.append(helpers())
     assert seen[0] == seen[1] != set()
 
 
 def test_an_error_in_a_piece_reaches_whoever_asked() -> None:
-    def fails(piece: int) -> int:
-        if piece == 7:
-            raise ValueError("piece 7")
-        return piece
+    def fails(item: int) -> int:
+        if item == 7:
+            raise ValueError("item 7")
+        return item
 
     with use_threads(2):
-        with pytest.raises(ValueError, match="piece 7"):
+        with pytest.raises(ValueError, match="item 7"):
             list(parallel_map(fails, list(range(20))))
         assert list(parallel_map(abs, [-1, -2, -3])) == [1, 2, 3]
 
 
 def test_what_numpy_is_told_goes_along() -> None:
-    def overflows(piece: int) -> float:
+    def overflows(item: int) -> float:
         time.sleep(0.002)
-        return float(np.exp(np.array([1000.0 + piece]))[0])
+        return float(np.exp(np.array([1000.0 + item]))[0])
 
     with use_threads(2), warnings.catch_warnings(), np.errstate(over="ignore"):
         warnings.simplefilter("error")

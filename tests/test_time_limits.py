@@ -16,7 +16,7 @@ from dualgap.solvers.projected_ascent import POWER_ITERATIONS
 
 
 class Clock:
-    """Seconds that pass by a tenth at every look at them, so that a test needs no seconds of its own."""
+    """Seconds that pass by a tenth at every reading of the clock, so that a test needs no seconds of its own."""
 
     def __init__(self) -> None:
         self.now = 0.0

@@ -26,7 +26,7 @@ def sdca_twin(solver: dg.SDCA, problem: dg.Problem, orders: list[np.ndarray]) ->
         reference.plain(problem),
         table_of(problem.loss),
         orders,
-        intercept_share=INTERCEPT_FRACTION if problem.intercept else 0.0,
+        intercept_fraction=INTERCEPT_FRACTION if problem.intercept else 0.0,
         modified_sgd_first=solver.first_epoch == "sgd",
         center=first_intercept(problem),
         **({"step": closed_form_dual} if solver.logistic_step == "closed_form" else {}),
@@ -170,7 +170,7 @@ def test_projected_ascent_steps_by_the_largest_eigenvalue_and_never_descends(los
     data = reference.plain(problem)
     solver = dg.ProjectedAscent()
     state = solver.start(problem, None)
-    scaled = np.sqrt(data.shares / data.total)[:, None] * data.X
+    scaled = np.sqrt(data.sample_weight / data.total)[:, None] * data.X
     largest = float(np.linalg.eigvalsh(scaled.T @ scaled).max()) / data.strength
     assert largest <= state.dual_curvature <= 1.1 * largest
     values = []

@@ -50,20 +50,20 @@ def primal_twin(
 def pegasos_step(problem: dg.Problem) -> Callable[[int], float]:
     """1/(λt), and 1/(λ(t + t₀)) with t₀ = smoothness·max‖x‖²/λ where slopes are unbounded; t counts from 1.
 
-    With weights and a free intercept ‖x‖² is what one row bends the sampled objective by: (n s_i/S)(‖x_i‖² + ρ).
+    With weights and a free intercept ‖x‖² is the second derivative of the sampled objective by one row: (n s_i/S)(‖x_i‖² + ρ).
     """
     data = reference.plain(problem)
     late = 0.0
     if problem.loss.name in ("squared", "squared_hinge", "squared_epsilon_insensitive"):
         lengths = (data.X**2).sum(axis=1) + (intercept_scale(problem) if problem.intercept else 0.0)
-        late = 2.0 * float((lengths * data.shares).max()) * data.labels.size / data.total / data.strength
+        late = 2.0 * float((lengths * data.sample_weight).max()) * data.labels.size / data.total / data.strength
     return lambda t: 1.0 / (data.strength * (t + 1 + late))
 
 
 def ball(problem: dg.Problem) -> float:
     """√(P(0)/λ)."""
     data, table = reference.plain(problem), table_of(problem.loss)
-    at_zero = sum(s * table.value(0.0, y) for s, y in zip(data.shares, data.labels, strict=True)) / data.total
+    at_zero = sum(s * table.value(0.0, y) for s, y in zip(data.sample_weight, data.labels, strict=True)) / data.total
     return float(np.sqrt(at_zero / data.strength))
 
 

@@ -91,12 +91,12 @@ def test_step_over_a_kink_may_end_higher() -> None:
 
 
 def test_root_is_found_behind_a_flat_stretch() -> None:
-    """At 400 the bend is 1e-174: Newton's step leads to −1e173, from where halving alone would not come back."""
+    """At 400 the second derivative is 1e-174: Newton's step leads to −1e173, from where halving alone would not come back."""
 
     def slope(b: float) -> tuple[float, float]:
         return float(expit(b)) - 0.25, 1.0
 
-    def bend(b: float) -> float:
+    def second_derivative(b: float) -> float:
         return float(np.exp(-abs(b)) / (1.0 + np.exp(-abs(b))) ** 2)
 
-    assert slope_root(slope, bend, 400.0) == pytest.approx(np.log(1 / 3))
+    assert slope_root(slope, second_derivative, 400.0) == pytest.approx(np.log(1 / 3))

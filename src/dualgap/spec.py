@@ -27,7 +27,7 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
     if match is None:
         raise ValueError(f"a spec is a name or name(option=value, …), got {text!r}")
     options: dict[str, Any] = {}
-    for part in filter(None, (piece.strip() for piece in (match[2] or "").split(","))):
+    for part in filter(None, (option.strip() for option in (match[2] or "").split(","))):
         key, equals, value = part.partition("=")
         if not equals or not canonical(key).isidentifier():
             raise ValueError(f"an option is written option=value, got {part!r} in {text!r}")
@@ -73,10 +73,10 @@ def build(spec: object, table: Mapping[str, type[T]], kind: str) -> T:
 
 def known(name: str, table: Mapping[str, object], kind: str) -> str:
     """`name` in its canonical spelling if the table has it, else a refusal that names the nearest."""
-    wanted = canonical(name)
-    if wanted in table:
-        return wanted
-    near = difflib.get_close_matches(wanted, table, n=1)
+    spelled = canonical(name)
+    if spelled in table:
+        return spelled
+    near = difflib.get_close_matches(spelled, table, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(table)}"
     raise ValueError(f"there is no {kind} {name!r}; {hint}")
 

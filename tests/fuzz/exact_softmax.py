@@ -149,10 +149,12 @@ def _quadratic(
              for i in range(rows.dimension)]  # fmt: skip
     total = Fraction(0)
     for j, (part, keep, gain) in enumerate(zip(sums, moves.keeps, moves.gains, strict=True)):
-        wanted = _fractions(
+        unmoved = _fractions(
             rows.combination(_with_own(sample_weight - sample_weight, sample_weight, facts.labels == j))
         )
-        total += sum(((w - keep * q - gain * f) ** 2 for w, q, f in zip(wanted, part, freed, strict=True)), Fraction(0))
+        total += sum(
+            ((w - keep * q - gain * f) ** 2 for w, q, f in zip(unmoved, part, freed, strict=True)), Fraction(0)
+        )
     return total
 
 

@@ -1,4 +1,4 @@
-"""What a model file claims, recomputed by code that shares nothing with dualgap: NumPy's formulas, and cvxpy's optimum."""
+"""What a model file claims, recomputed by code that normalized_weights nothing with dualgap: NumPy's formulas, and cvxpy's optimum."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def false_claim(model: bytes, original: bytes, X: np.ndarray, y: np.ndarray) -> 
         weights = arrays["weights"] if several else arrays["weights"].reshape(-1, count)[:, k]
         intercept = record["intercept"] if several else np.reshape(record["intercept"], count)[k]
         labels = labels_of(record, y, k)
-        shares = shares_of(record, y, labels, k)
+        normalized_weights = weights_of_rows(record, y, labels, k)
         problem = (record["loss"], float(record["strengths"][k]), bool(record["free_intercept"]), several)
         scores = X @ weights + np.asarray(intercept)
-        primal = primal_of(problem, scores, labels, weights, shares)
-        best = optimum_of(problem, X.tobytes(), X.shape, tuple(labels.tolist()), tuple(shares.tolist()))
+        primal = primal_of(problem, scores, labels, weights, normalized_weights)
+        best = optimum_of(problem, X.tobytes(), X.shape, tuple(labels.tolist()), tuple(normalized_weights.tolist()))
         fault = differing(said, primal, best, record.get("tol"))
         if fault:
             return fault
@@ -71,7 +71,7 @@ def labels_of(record: dict[str, Any], y: np.ndarray, k: int) -> np.ndarray:
     return np.where(y == (classes[k] if record["kind"] == "one_vs_rest" else classes[-1]), 1.0, -1.0)
 
 
-def shares_of(record: dict[str, Any], y: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
+def weights_of_rows(record: dict[str, Any], y: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
     factors = record.get("class_factors")
     if factors is None:
         return np.full(len(y), 1.0 / len(y))
@@ -88,27 +88,29 @@ def loss_named(text: str) -> tuple[str, dict[str, float]]:
     return name.strip().lower().replace("-", "_"), {key: float(value) for key, value in pairs}
 
 
-def primal_of(problem: tuple[Any, ...], scores: Any, labels: Any, weights: Any, shares: Any) -> float:
+def primal_of(problem: tuple[Any, ...], scores: Any, labels: Any, weights: Any, normalized_weights: Any) -> float:
     text, strength, _, several = problem
     penalty = 0.5 * strength * float((weights**2).sum())
     if several:
         top = scores.max(axis=1)
         values = top + np.log(np.exp(scores - top[:, None]).sum(axis=1)) - scores[np.arange(len(labels)), labels]
-        return math.fsum((shares * values).tolist()) + penalty
+        return math.fsum((normalized_weights * values).tolist()) + penalty
     name, options = loss_named(text)
     defaults = {"smoothed_hinge": {"gamma": 1.0}, "huber": {"delta": 1.35}, "quantile": {"tau": 0.5}}
     table = getattr(reference_losses, name)(**(defaults.get(name, {}) | options))
     values = [table.value(float(z), float(label)) for z, label in zip(scores, labels, strict=True)]
-    return math.fsum(share * value for share, value in zip(shares.tolist(), values, strict=True)) + penalty
+    return math.fsum(s * value for s, value in zip(normalized_weights.tolist(), values, strict=True)) + penalty
 
 
 @cache
-def optimum_of(problem: tuple[Any, ...], rows: bytes, shape: tuple[int, int], labels: Any, shares: Any) -> float:
+def optimum_of(
+    problem: tuple[Any, ...], rows: bytes, shape: tuple[int, int], labels: Any, normalized_weights: Any
+) -> float:
     """P* by Clarabel."""
     import cvxpy as cp
 
     text, strength, free, several = problem
-    X, y, s = np.frombuffer(rows).reshape(shape), np.array(labels), np.array(shares)
+    X, y, s = np.frombuffer(rows).reshape(shape), np.array(labels), np.array(normalized_weights)
     if several:
         count = int(y.max()) + 1
         weights, intercept = cp.Variable((shape[1], count)), cp.Variable((1, count))

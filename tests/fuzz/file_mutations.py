@@ -264,9 +264,11 @@ def nudged(data: bytes, rng: Random) -> bytes:
 
 
 def bomb(kind: str) -> bytes:
-    """A gigabyte of text, or of one line, in a megabyte: a packed piece a thousand times over."""
-    piece = {"jsonl": b'{"a": [' + b"0," * 500_000, "svm": b"1 1:1 2:1\n" * 100_000}.get(kind, b"1,0,1,1,0\n" * 100_000)
-    return gzip.compress(piece) * 1000
+    """A gigabyte of text, or of one line, in a megabyte: a packed content a thousand times over."""
+    content = {"jsonl": b'{"a": [' + b"0," * 500_000, "svm": b"1 1:1 2:1\n" * 100_000}.get(
+        kind, b"1,0,1,1,0\n" * 100_000
+    )
+    return gzip.compress(content) * 1000
 
 
 def inner_mutated(data: bytes, rng: Random, name: str) -> bytes:

@@ -1,4 +1,4 @@
-"""What a solver is: settings, and the five moves `run` makes with it. A solver never measures itself.
+"""What a solver is: settings, and the methods that the loop calls. A solver never measures itself.
 
 `start` makes a state, `plan` says which rows an epoch touches in which order, `advance` consumes a slice of that plan,
 `end_epoch` closes a finished one, and `answer` reads weights, intercept and duals off the state.
@@ -41,7 +41,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Solver(ABC):
-    """Settings of an algorithm; the options every one of them shares are which iterate is the output.
+    """Settings of an algorithm; every algorithm has the options that say which iterate is the output.
 
     Each algorithm has its own kind of state and says which kinds of problems it takes; `check` refuses others before the run.
     """
@@ -96,7 +96,7 @@ class Solver(ABC):
             raise ValueError(f"{self.name} fits two classes or real targets; use solver='auto' for the softmax model")
 
     def specialized(self, problem: Any) -> Solver:
-        """The solver that makes the moves on this problem: this one, or one for its kind."""
+        """The solver that works on this problem: this one, or one for its kind."""
         return self
 
     def refuse_intercept(self, problem: Problem) -> None:

@@ -84,14 +84,14 @@ class Subgradient(Solver):
         eta = self.eta(problem, state.updates)
         keep = 1.0 - problem.strength * eta
         scores = problem.scores(state.weights, state.intercept)
-        slopes = problem.loss.dual_candidate(scores, problem.labels)
+        suggested = problem.loss.dual_candidate(scores, problem.labels)
         # λη·w(a) is η/S Σ s_i a_i x_i, so weights and duals take the same step and w = w(α) stays true.
-        weights = keep * state.weights + (problem.strength * eta) * problem.weights_of(slopes)
-        intercept = state.intercept + eta * intercept_scale(problem) * problem.mean(slopes)
+        weights = keep * state.weights + (problem.strength * eta) * problem.weights_of(suggested)
+        intercept = state.intercept + eta * intercept_scale(problem) * problem.mean(suggested)
         duals = state.duals
         duals *= keep
-        slopes *= problem.strength * eta
-        duals += slopes
+        suggested *= problem.strength * eta
+        duals += suggested
         if state.average is not None:
             state.average.add(weights, duals)
         return State(weights, intercept, duals, state.updates + 1, state.average)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dualgap.linalg.floats import HALF_DIGITS, TINY
+from dualgap.linalg.floats import HALF_DIGITS, TINY, UNIT
 from dualgap.linalg.root_finding import MAX_STEPS
 from dualgap.losses.multinomial import Matrix, Vector, probabilities, softmax
 
@@ -27,17 +27,23 @@ def best_intercepts(problem: MultinomialProblem, scores: Matrix, start: Any) -> 
     given = np.broadcast_to(np.asarray(start, dtype=np.float64), (problem.class_count,))
     b: Vector = given - given.mean() if np.isfinite(given).all() else problem.constant
     here = _expand(problem, scores, b)
+    last_decrement = np.inf
     for _ in range(MAX_STEPS):
         step = _pseudo_solve(here.hessian, here.negative_gradient)
         decrement = float(step @ here.negative_gradient)
-        if decrement <= HALF_DIGITS * problem.baseline:
-            # Newton's method converges quadratically: the decrement after one more step is below the last digit of P.
+        if decrement <= UNIT * problem.baseline:
             return b + step
-        size = 1.0
-        while not (there := _expand(problem, scores, b + size * step)).value < here.value:
+        # Newton's method converges quadratically from here on; P has no digits left to test a step by.
+        is_near = decrement <= HALF_DIGITS * problem.baseline
+        if is_near and decrement >= last_decrement:
+            return b
+        last_decrement = decrement if is_near else np.inf
+        size, there = 1.0, _expand(problem, scores, b + step)
+        while not (is_near or there.value < here.value):
             size *= 0.5
             if size < HALF_DIGITS:
                 return b
+            there = _expand(problem, scores, b + size * step)
         b, here = b + size * step, there
     return b
 

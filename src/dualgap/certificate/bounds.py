@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from dualgap.certificate.verdict import Certificate
 from dualgap.linalg.floats import UNIT
-from dualgap.losses.base import LOSS_OPERATIONS, LOSS_ROUNDING, SLACK
+from dualgap.losses.base import LOSS_OPERATIONS, SLACK
 
 # The smallest normal number: far more than a product or a mean of them loses where they underflow.
 UNDERFLOW = 2.0**-1022
@@ -95,16 +95,17 @@ def certificate(
 ) -> Certificate:
     """The certificate of computed sums: `penalty` is g(w), `dual_penalty` g(w(α)), `distance` ‖w − w(α)‖, all as computed."""
     summed = gamma(precision.sums + 2)
-    rate = sums.rate + LOSS_ROUNDING * (sums.rate + sums.dual)
-    fenchel = sums.gaps * (1.0 + summed + LOSS_ROUNDING) + sums.score_cost
-    fenchel += LOSS_ROUNDING * (sums.dual * precision.scores + rate * (sums.argument + model.argument_scale))
+    loss_rounding = LOSS_OPERATIONS * UNIT
+    rate = sums.rate + loss_rounding * (sums.rate + sums.dual)
+    fenchel = sums.gaps * (1.0 + summed + loss_rounding) + sums.score_cost
+    fenchel += loss_rounding * (sums.dual * precision.scores + rate * (sums.argument + model.argument_scale))
     if not model.has_product_form:
         # |αz| ≤ h + φ + |φ*|.
-        fenchel += LOSS_ROUNDING * (2.0 * (sums.values + sums.conjugate_sizes) + sums.gaps)
+        fenchel += loss_rounding * (2.0 * (sums.values + sums.conjugate_sizes) + sums.gaps)
     moved = distance * (1.0 + gamma(model.columns + 4)) + precision.dual_weights
     # Exactly feasible duals are (1 − ε)α for the sign that is too heavy: h is convex in α and φ*(0) = 0, so each h grows by
     # at most ε·φ; w(α) moves by at most ε‖v±‖/λ.
-    repair = precision.dual_sum * sums.repair * (1.0 + summed + LOSS_ROUNDING)
+    repair = precision.dual_sum * sums.repair * (1.0 + summed + loss_rounding)
     if precision.dual_sum:
         moved += precision.dual_sum * sums.repair_norm * model.row_norm / model.strength
     # The root of λ/2 comes first: a square alone may leave float64's range.
@@ -117,8 +118,8 @@ def certificate(
     primal = sums.values + penalty
     primal_error = (
         lost
-        + (summed + LOSS_ROUNDING) * sums.values
-        + slope * (precision.scores + LOSS_ROUNDING * (sums.argument + model.argument_scale))
+        + (summed + loss_rounding) * sums.values
+        + slope * (precision.scores + loss_rounding * (sums.argument + model.argument_scale))
         + gamma(model.columns + 4) * penalty
         + UNIT * primal
     ) * SLACK
@@ -126,7 +127,7 @@ def certificate(
     dual_size = sqrt(2.0 * dual_penalty / model.strength) if dual_penalty > 0.0 else 0.0
     dual_error = (
         lost
-        + (summed + LOSS_ROUNDING) * conjugate_size
+        + (summed + loss_rounding) * conjugate_size
         + gamma(model.columns + 4) * dual_penalty
         + model.strength * precision.dual_weights * (dual_size + 0.5 * precision.dual_weights)
         + precision.dual_sum * model.intercept * sums.dual

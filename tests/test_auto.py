@@ -103,14 +103,14 @@ def test_slow_dual_steps_are_left_for_newton() -> None:
     assert reason.startswith("sdca, then newton: after 36 epochs")
 
 
-def test_it_changes_its_mind_in_a_run_and_ends_certified() -> None:
+def test_auto_changes_the_solver_in_a_run_and_ends_certified() -> None:
     result = dg.solve(normal(600, 40, strength=1e-6), tol=1e-8)
     assert result.status is dg.Status.CERTIFIED
     assert result.reason.startswith(("sdca, then newton", "sdca:"))
     assert result.solver.name in result.reason
 
 
-def test_where_it_is_far_off_it_looks_sooner() -> None:
+def test_a_large_estimated_gap_brings_the_first_certificate_sooner() -> None:
     rarely = float("inf")
     far = dg.solve(normal(6000, 40, strength=1e-5), tol=1e-8, record_every=rarely)
     near = dg.solve(normal(6000, 40, strength=1e-3), tol=1e-8, record_every=rarely)
@@ -120,7 +120,7 @@ def test_where_it_is_far_off_it_looks_sooner() -> None:
     assert near.trace[0].epoch >= 12.0
 
 
-def test_a_gap_that_does_not_fall_is_no_reason_to_wait() -> None:
+def test_sdca_is_left_where_its_gap_does_not_fall() -> None:
     stuck = [record(20.0, 0.5), record(36.0, 0.5)]
     assert dg.Auto().choose(normal(400, 30), stuck, 1e-6)[0] == dg.Newton()
 

@@ -158,7 +158,7 @@ def test_the_judge_stops_early_only_when_the_carried_duals_prove_enough() -> Non
     assert full.gap <= lazy.gap
 
 
-def test_it_prints_as_one_line() -> None:
+def test_a_certificate_prints_as_one_line() -> None:
     text = str(certify(small_problem("hinge", "dense", False, False), np.zeros(5)).certificate)
     assert text.startswith("primal 1, dual")
     assert "\n" not in text

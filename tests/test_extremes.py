@@ -37,7 +37,7 @@ SOLVERS += ["subgradient", "projected_ascent", "box_ascent", "newton", "sgd(sche
 
 @pytest.mark.parametrize("case", list(EXTREMES))
 @pytest.mark.parametrize("loss", list(dg.LOSSES))
-def test_works_or_is_refused(case: str, loss: str) -> None:
+def test_extreme_data_is_fitted_or_refused(case: str, loss: str) -> None:
     rows, labels = EXTREMES[case]
     for strength in (1e-2, 1e-12, 1e8):
         for intercept in (False, True):

@@ -50,7 +50,7 @@ def test_sparse_and_dense_rows_may_be_mixed_and_float32_stays() -> None:
 
 
 @pytest.mark.parametrize(("asked", "drawn"), [(1, 1), (7, 7), (24, 24), (1000, 24), (0.25, 6), (0.001, 1), (0.999, 23)])
-def test_so_many_centers_as_asked_for(asked: float, drawn: int) -> None:
+def test_the_number_of_centers_is_the_one_asked_for(asked: float, drawn: int) -> None:
     gaussian = dg.GaussianCenters(asked, random_state=0).fit(small_rows())
     assert gaussian.centers_.shape == (drawn, 5)
     assert gaussian.get_feature_names_out().tolist() == [f"gaussiancenters{k}" for k in range(drawn)]

@@ -291,7 +291,7 @@ def purple_center(image: np.ndarray) -> np.ndarray:
     return np.argwhere(np.isin(where, near)).mean(axis=0)
 
 
-def test_a_slice_of_the_real_pictures(data_folder: Path) -> None:
+def test_some_of_the_real_pictures_are_read(data_folder: Path) -> None:
     """Every sixtieth picture; its nucleus, told by its color, lies in the middle of the crop."""
     if not (data_folder / ZIP).exists():
         pytest.skip(f"{ZIP} is not in the folder of data sets")
@@ -308,7 +308,7 @@ def test_a_slice_of_the_real_pictures(data_folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_all_of_the_real_pictures(data_folder: Path) -> None:
+def test_all_of_the_real_pictures_are_read(data_folder: Path) -> None:
     cells = blood_cells(data_folder / ZIP, n_jobs=2)
     assert cells.skipped == {}
     assert cells.dataset.X.shape == (4982, 14_400)

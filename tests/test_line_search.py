@@ -67,7 +67,7 @@ def test_kinks_near_the_start_are_found_without_halving_all_the_way(seed: int) -
 
 
 @pytest.mark.parametrize("here", [float("nan"), float("inf")])
-def test_what_is_no_finite_number_is_left_by_halving(here: float) -> None:
+def test_a_trial_without_a_finite_slope_is_halved(here: float) -> None:
     known, t = bracket(-1.0), 1.0
     for _ in range(5):
         known, step_size = next_trial(known, t, here, here, is_smooth=True)
@@ -75,10 +75,10 @@ def test_what_is_no_finite_number_is_left_by_halving(here: float) -> None:
         t = step_size
 
 
-def test_without_a_bend_a_step_doubles() -> None:
+def test_without_a_second_derivative_a_step_doubles() -> None:
     assert next_trial(bracket(-1.0), 1.0, -0.9, 0.0, is_smooth=False)[1] == 2.0
 
 
-def test_a_line_is_solved_by_the_second_look() -> None:
+def test_a_linear_slope_is_solved_by_the_second_trial() -> None:
     for is_smooth in (False, True):
         assert next_trial(bracket(-1.0), 1.0, -0.6, 0.4, is_smooth)[1] == pytest.approx(2.5)

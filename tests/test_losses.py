@@ -114,7 +114,7 @@ def test_further_digits_of_the_scores_reach_the_argument(loss: dg.Loss) -> None:
 
 @every_loss
 @given(z=number, fraction=st.floats(0.0, 1.0), reach=st.floats(0.0, 40.0), pick=st.integers(0, 5))
-def test_fenchel_young(loss: dg.Loss, z: float, fraction: float, reach: float, pick: int) -> None:
+def test_fenchel_young_inequality_holds(loss: dg.Loss, z: float, fraction: float, reach: float, pick: int) -> None:
     label = labels_for(loss)[pick % len(labels_for(loss))]
     low, high = (max(min(end, reach), -reach) for end in domain(loss, label))
     alpha, y, score = np.array([low + fraction * (high - low)]), np.array([label]), np.array([z])

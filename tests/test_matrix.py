@@ -41,7 +41,7 @@ def cells() -> list[tuple[str, str, bool, bool]]:
 
 @pytest.mark.parametrize("form", ["dense", "csr"])
 @pytest.mark.parametrize(("solver", "loss", "weights", "intercept"), cells())
-def test_cell(solver: str, loss: str, weights: bool, intercept: bool, form: str) -> None:
+def test_each_cell_certifies_or_refuses(solver: str, loss: str, weights: bool, intercept: bool, form: str) -> None:
     problem = small_problem(loss, form, weights, intercept)
     tol, epochs = GOALS[solver]
     try:

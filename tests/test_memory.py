@@ -36,7 +36,7 @@ def size_of(X: object) -> int:
 @pytest.mark.parametrize("make", [dense, sparse])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("solver", ["sdca", "asdca", "pegasos", "subgradient", "projected_ascent"])
-def test_peak_extra_memory(make, kind: type, solver: str) -> None:
+def test_peak_extra_memory_is_below_half_of_the_input(make, kind: type, solver: str) -> None:
     X = make(kind)
     y = np.where(np.arange(COUNT) % 3 == 0, 1.0, -1.0)
     # Compiles outside the measure.

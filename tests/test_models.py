@@ -211,7 +211,7 @@ def test_an_older_file_is_read_and_its_claim_called_an_estimate(tmp_path: Path) 
     assert any("estimated rounding" in note for note in verdict.notes)
 
 
-def test_spoiled_duals_are_no_evidence() -> None:
+def test_duals_in_another_order_refute_the_dual_value() -> None:
     model = model_for("hinge", duals=True)
     assert model.duals is not None
     verdict = verify(replace(model, duals=np.roll(model.duals, 7)), ROWS, SIGNS)

@@ -132,7 +132,7 @@ def test_conjugate_gradients_take_the_same_way(intercept: bool, monkeypatch: pyt
 
 @pytest.mark.parametrize("solver", ["newton", "sdca"])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_few_rows_and_many_columns(solver: str, intercept: bool) -> None:
+def test_few_rows_of_many_columns_are_certified(solver: str, intercept: bool) -> None:
     random = np.random.default_rng(4)
     X = random.normal(size=(15, 80))
     X[3], X[5] = 0.0, X[6]
@@ -144,7 +144,7 @@ def test_few_rows_and_many_columns(solver: str, intercept: bool) -> None:
 
 @pytest.mark.parametrize("strength", [1e-4, 1e-8])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_separable_classes_and_almost_no_penalty(strength: float, intercept: bool) -> None:
+def test_separable_classes_with_almost_no_penalty_are_certified(strength: float, intercept: bool) -> None:
     random = np.random.default_rng(5)
     y = np.resize([0, 1, 2], 60)
     X = np.eye(3)[y] * 4.0 + 0.3 * random.normal(size=(60, 3))
@@ -154,7 +154,7 @@ def test_separable_classes_and_almost_no_penalty(strength: float, intercept: boo
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
-def test_badly_scaled_columns(scale: float) -> None:
+def test_badly_scaled_columns_are_certified(scale: float) -> None:
     random = np.random.default_rng(6)
     X = random.normal(size=(90, 4)) * [1.0, scale, 1.0, 1.0]
     y = (X / [1.0, scale, 1.0, 1.0] @ random.normal(size=(4, 3)) + random.normal(size=(90, 3))).argmax(axis=1)
@@ -168,7 +168,7 @@ def test_newton_needs_few_steps_and_no_kernel() -> None:
 
 
 @pytest.mark.parametrize("solver", ["newton", "sdca"])
-def test_a_start_at_the_solution_costs_a_look(solver: str) -> None:
+def test_a_start_at_the_solution_takes_no_epoch(solver: str) -> None:
     problem = small("dense", True, True)
     good = dg.solve(problem, solver, tol=1e-9, max_epochs=20_000)
     again = dg.solve(problem, solver, tol=1e-8, start=good)

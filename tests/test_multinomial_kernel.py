@@ -89,7 +89,7 @@ def test_a_step_lies_in_the_simplex_and_satisfies_its_equations(dual_curvature: 
         np.testing.assert_allclose(p, slow_simplex_step(levels, dual_curvature), atol=1e-12)
 
 
-def test_fenchel_and_young() -> None:
+def test_fenchel_young_inequality_holds() -> None:
     """φ(z) ≥ H(p) − ⟨α, z⟩ for every p of the simplex, with equality at the suggested duals."""
     random = np.random.default_rng(2)
     labels = random.integers(0, 5, 200)

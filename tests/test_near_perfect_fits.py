@@ -59,7 +59,7 @@ def test_what_float64_can_prove_is_certified(case: tuple[str, int, int, float, b
 
 
 @pytest.mark.parametrize("case", AT_THE_LIMIT, ids=str)
-def test_where_it_cannot_the_run_ends_soon_and_within_rounding(
+def test_a_fit_beyond_double_double_arithmetic_stalls_within_100_updates(
     case: tuple[str, int, int, float, bool, bool, bool],
 ) -> None:
     result = dg.solve(problem(*case), "newton", tol=1e-9, max_epochs=400, record_every=float("inf"))

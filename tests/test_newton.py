@@ -56,7 +56,7 @@ SCALES = {
 @pytest.mark.parametrize("case", list(SCALES))
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "absolute", "squared"])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_badly_scaled_data(case: str, loss: str, intercept: bool) -> None:
+def test_badly_scaled_data_is_certified(case: str, loss: str, intercept: bool) -> None:
     rng = np.random.default_rng(2)
     X = SCALES[case](rng.normal(size=(60, 4)))
     y = np.resize([1.0, -1.0, 1.0, 1.0, -1.0], X.shape[0]) + (
@@ -67,7 +67,7 @@ def test_badly_scaled_data(case: str, loss: str, intercept: bool) -> None:
 
 
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "squared_hinge"])
-def test_separable_classes_and_almost_no_penalty(loss: str) -> None:
+def test_separable_classes_with_almost_no_penalty_are_certified(loss: str) -> None:
     rng = np.random.default_rng(3)
     X = rng.normal(size=(40, 3))
     y = np.sign(X[:, 0])
@@ -80,7 +80,7 @@ def test_separable_classes_and_almost_no_penalty(loss: str) -> None:
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "epsilon_insensitive"])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_few_rows_and_many_columns(form, loss: str, intercept: bool) -> None:
+def test_few_rows_of_many_columns_are_certified(form, loss: str, intercept: bool) -> None:
     rng = np.random.default_rng(4)
     X = rng.normal(size=(15, 80))
     X[3], X[5] = 0.0, X[6]

@@ -175,7 +175,7 @@ def test_a_sample_of_all_rows_solves_in_a_few_products() -> None:
     assert helped.products < 0.7 * plain.products
 
 
-def test_representatives_stand_for_all() -> None:
+def test_an_importance_sample_keeps_the_total_importance() -> None:
     importance = np.array([0.0, 3.0, 1.0, 0.0, 4.0, 8.0, 0.0])
     numbers, counts = importance_sample(importance, 6)
     assert importance[numbers].all()

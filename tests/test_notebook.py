@@ -65,7 +65,7 @@ def test_figures_are_charts_and_plots_are_pictures(executed: list[Any]) -> None:
     assert outputs(cell_with(executed, 'race.plot("accuracy"'), "image/png")
 
 
-def test_the_sentences_are_there(executed: list[Any]) -> None:
+def test_the_notebook_has_its_sentences(executed: list[Any]) -> None:
     (wine,) = outputs(cell_with(executed, "wine.winner"), "text/plain")
     assert wine.count("wins: it proved a relative gap of 1e-06") == 2
     (answer,) = outputs(cell_with(executed, "best_dual"), "text/plain")

@@ -34,7 +34,7 @@ def refusal(path: str, **options: object) -> str:
 
 
 @pytest.mark.parametrize("name", ["a.svm", "a.libsvm", "a.svmlight", "a.svm.gz", "a.libsvm.bz2", "no_suffix", "a9a.t"])
-def test_svmlight_text(tmp_path: Path, name: str) -> None:
+def test_svmlight_text_is_read(tmp_path: Path, name: str) -> None:
     dataset = load(written(tmp_path / name, SVMLIGHT))
     assert sparse.issparse(dataset.X)
     np.testing.assert_array_equal(dataset.X.toarray(), [[0.5, 0, 2], [0, 1e-3, 0], [1, 2, 3]])
@@ -44,7 +44,7 @@ def test_svmlight_text(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.CSV", "a.csv.gz", "a.csv.bz2"])
-def test_csv_with_a_header(tmp_path: Path, name: str) -> None:
+def test_csv_with_a_header_is_read(tmp_path: Path, name: str) -> None:
     dataset = load(written(tmp_path / name, CSV))
     np.testing.assert_array_equal(dataset.X, [[1, 2.5], [3, 4], [5, 0.6]])
     assert dataset.y.tolist() == [0, 1, 1]
@@ -52,7 +52,7 @@ def test_csv_with_a_header(tmp_path: Path, name: str) -> None:
     assert dataset.standardize
 
 
-def test_csv_without_a_header(tmp_path: Path) -> None:
+def test_csv_without_a_header_is_read(tmp_path: Path) -> None:
     dataset = load(written(tmp_path / "a.csv", "1,2,0\n3,4,1\n"))
     assert dataset.shape == (2, 2)
     assert dataset.feature_names is None
@@ -82,7 +82,7 @@ def test_the_target_is_chosen_by_name_or_position(
     ],
     ids=["semicolons", "tabs", "mark and carriage returns", "quotes", "blanks", "row index of pandas"],
 )
-def test_csv_dialects(tmp_path: Path, content: str) -> None:
+def test_dialects_of_csv_are_read(tmp_path: Path, content: str) -> None:
     dataset = load(written(tmp_path / "a.csv", content))
     np.testing.assert_array_equal(dataset.X, [[1, 2], [3, 4]])
     assert dataset.y.tolist() == [0, 1]
@@ -152,7 +152,7 @@ def test_dense_npz_keeps_its_type_and_its_test_part(tmp_path: Path) -> None:
     assert dataset.feature_names == ("a", "b")
 
 
-def test_sparse_npz_in_parts(tmp_path: Path) -> None:
+def test_sparse_npz_in_parts_is_read(tmp_path: Path) -> None:
     X = sparse.csr_matrix(np.array([[0, 2, 0], [1, 0, 0]], dtype=np.int8))
     parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
     parts |= {f"{name}_test": value for name, value in parts.items()}
@@ -239,7 +239,7 @@ def test_a_file_named_like_a_data_set_is_reached_by_its_path(tmp_path: Path, mon
         ("mnist.npz", (60000, 784), [str(digit) for digit in range(10)]),
     ],
 )
-def test_shared_files(name: str, shape: tuple[int, int], labels: list[str]) -> None:
+def test_stored_files_are_read(name: str, shape: tuple[int, int], labels: list[str]) -> None:
     if not (DATA / name).exists():
         pytest.skip(f"DUALGAP_DATA has no {name}")
     dataset = load(str(DATA / name))
@@ -250,7 +250,7 @@ def test_shared_files(name: str, shape: tuple[int, int], labels: list[str]) -> N
 @pytest.mark.parametrize(
     ("name", "words"), [("adult_train.csv.gz", "text in column"), ("arrhythmia.csv.gz", "408 missing")]
 )
-def test_shared_files_that_need_work_first(name: str, words: str) -> None:
+def test_stored_files_are_read_once_prepared(name: str, words: str) -> None:
     if not (DATA / name).exists():
         pytest.skip(f"DUALGAP_DATA has no {name}")
     assert words in refusal(str(DATA / name))

@@ -194,7 +194,7 @@ def test_one_pass_makes_what_two_would(kind: type, sparse: bool, jobs: int) -> N
 
 
 @pytest.mark.parametrize("columns", [50, 5000])
-def test_squared_lengths_do_not_hang_on_the_company(columns: int) -> None:
+def test_squared_norms_do_not_depend_on_the_other_rows(columns: int) -> None:
     table = sp.random(400, columns, density=0.05, format="csr", random_state=2)
     whole = as_rows(table).squared_norms
     np.testing.assert_allclose(whole, table.power(2).sum(axis=1).A1, rtol=1e-14)

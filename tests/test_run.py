@@ -84,7 +84,7 @@ def test_max_epochs_may_be_a_part_of_one(problem: dg.Problem) -> None:
     assert result.status is Status.EPOCHS_EXHAUSTED
 
 
-def test_certified(problem: dg.Problem) -> None:
+def test_a_run_ends_certified(problem: dg.Problem) -> None:
     result = dg.solve(problem, tol=1e-5)
     assert result.status is Status.CERTIFIED
     assert result.certificate.relative_gap <= 1e-5
@@ -92,13 +92,13 @@ def test_certified(problem: dg.Problem) -> None:
     assert result.status.value == "the duality gap reached tol"
 
 
-def test_never_endless(problem: dg.Problem) -> None:
+def test_a_run_without_limits_ends_after_1000_epochs(problem: dg.Problem) -> None:
     result = dg.solve(problem, "pegasos", tol=0)
     assert result.status is Status.EPOCHS_EXHAUSTED
     assert result.trace[-1].epoch == 1000
 
 
-def test_time_limit(problem: dg.Problem) -> None:
+def test_a_time_limit_ends_a_run_with_an_answer(problem: dg.Problem) -> None:
     begin = time.monotonic()
     result = dg.solve(problem, "pegasos", tol=0, max_seconds=0.3)
     assert result.status is Status.TIME_EXHAUSTED
@@ -304,7 +304,7 @@ def test_auto_may_switch(problem: dg.Problem) -> None:
     assert gaps[3.0] < 1.0
 
 
-def test_auto_looks_rarely_unless_somebody_watches(problem: dg.Problem) -> None:
+def test_auto_makes_fewer_certificates_without_a_callback(problem: dg.Problem) -> None:
     seen = []
     alone = dg.solve(problem, tol=1e-9)
     watched = dg.solve(problem, tol=1e-9, callback=lambda record: seen.append(record.epoch))
@@ -312,7 +312,7 @@ def test_auto_looks_rarely_unless_somebody_watches(problem: dg.Problem) -> None:
     assert len(alone.trace) < len(watched.trace) == len(seen)
 
 
-def test_where_it_looks_depends_on_nothing_but_the_problem(problem: dg.Problem) -> None:
+def test_epochs_of_certificates_depend_on_the_problem_alone(problem: dg.Problem) -> None:
     first, second = (dg.solve(problem, "sdca", tol=1e-6, record_every=np.inf) for _ in range(2))
     assert [record.epoch for record in first.trace] == [record.epoch for record in second.trace]
     np.testing.assert_array_equal(first.weights, second.weights)

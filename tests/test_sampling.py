@@ -12,7 +12,7 @@ from examples import small_problem
 
 
 @pytest.mark.parametrize("count", [1, 24, 1000])
-def test_orders(count: int) -> None:
+def test_an_order_draws_rows_by_its_sampling(count: int) -> None:
     random = random_of(3)
     plans = {
         s: [draw_order(count, s, epoch, random) for epoch in range(3)] for s in ("random", "permutation", "cyclic")
@@ -51,7 +51,7 @@ def test_batches_hold_distinct_rows(count: int, size: int) -> None:
         assert np.unique(order).size < order.size, "batches are drawn independently of each other"
 
 
-def test_small_batches_repeat_rows_before_they_are_mended() -> None:
+def test_independent_draws_of_a_batch_repeat_rows() -> None:
     # Batches of 30 out of 1,000 repeat a row in one of three draws, so mending is needed and was seen above.
     raw = random_of(11)(0).integers(0, 1000, (34, 30), dtype=np.uint32)
     assert any(np.unique(batch).size < 30 for batch in raw)

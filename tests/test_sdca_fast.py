@@ -21,7 +21,7 @@ def badly_scaled(loss: str = "hinge", factor: float = 1e-2) -> dg.Problem:
 
 
 @pytest.mark.parametrize("loss", ["hinge", "absolute", "epsilon_insensitive"])
-def test_a_tenth_of_the_visits_where_plain_epochs_are_slow(loss: str) -> None:
+def test_shrinking_takes_a_tenth_of_the_steps_where_plain_epochs_are_slow(loss: str) -> None:
     problem = badly_scaled(loss, 1.0)
     fast = dg.solve(problem, dg.SDCA(shrinking=True), tol=1e-4, record_every=inf, max_epochs=6000)
     assert fast.status is dg.Status.CERTIFIED
@@ -31,7 +31,7 @@ def test_a_tenth_of_the_visits_where_plain_epochs_are_slow(loss: str) -> None:
 
 @pytest.mark.parametrize("loss", dg.LOSSES)
 @pytest.mark.parametrize("intercept", [False, True])
-def test_the_judge_is_asked_a_few_times(loss: str, intercept: bool) -> None:
+def test_a_run_without_records_asked_for_makes_few_certificates(loss: str, intercept: bool) -> None:
     problem = small_problem(loss, "csr", True, intercept, strength=0.3)
     result = dg.solve(problem, dg.SDCA(shrinking=True), tol=1e-6, record_every=inf)
     assert result.status is dg.Status.CERTIFIED
@@ -40,7 +40,7 @@ def test_the_judge_is_asked_a_few_times(loss: str, intercept: bool) -> None:
     assert result.certificate.primal == pytest.approx(watched.certificate.primal, rel=2e-6)
 
 
-def test_records_change_no_number() -> None:
+def test_records_change_no_bit() -> None:
     problem = badly_scaled()
     runs = [
         dg.solve(problem, dg.SDCA(shrinking=True), tol=0.0, max_epochs=40, record_every=every) for every in (inf, 0.3)

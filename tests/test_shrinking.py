@@ -75,7 +75,7 @@ SWITCHES = [(form, weights) for form in FORMS for weights in (False, True)]
 @pytest.mark.parametrize(("form", "weights"), SWITCHES)
 @pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive", "logistic"])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_passes(form: str, weights: bool, loss: str, intercept: bool) -> None:
+def test_passes_equal_their_twin(form: str, weights: bool, loss: str, intercept: bool) -> None:
     problem = no_ties(loss, form, weights, intercept)
     twin = assert_twin_passes(problem, dg.SDCA(shrinking=True))
     assert twin.number > 6, "some passes were extrapolated"
@@ -84,7 +84,7 @@ def test_passes(form: str, weights: bool, loss: str, intercept: bool) -> None:
 
 @pytest.mark.parametrize("loss", dg.LOSSES)
 @pytest.mark.parametrize("sampling", ["permutation", "cyclic"])
-def test_passes_on_every_loss(loss: str, sampling: str) -> None:
+def test_passes_equal_their_twin_on_every_loss(loss: str, sampling: str) -> None:
     assert_twin_passes(no_ties(loss, weights=True), dg.SDCA(shrinking=True, sampling=sampling))
 
 

@@ -86,7 +86,7 @@ def test_the_designs_own_example() -> None:
         ("a(\n  b=1,\n  c=2\n)", "a", {"b": 1, "c": 2}),
     ],
 )
-def test_reading(text: str, name: str, options: dict[str, Any]) -> None:
+def test_a_spec_is_read_into_a_name_and_options(text: str, name: str, options: dict[str, Any]) -> None:
     found = parse(text)
     assert found == (name, options)
     assert [type(value) for value in found[1].values()] == [type(value) for value in options.values()]

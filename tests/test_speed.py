@@ -126,7 +126,7 @@ def test_the_fastest_rivals_on_the_threads_that_suit_them(tmp_path: Path) -> Non
     assert tables.fastest(tables.scan(tmp_path), LOGISTIC, 1.0, 1e-6) == []
 
 
-def test_ratios_of_the_page(tmp_path: Path) -> None:
+def test_the_page_shows_the_ratios_of_the_tables(tmp_path: Path) -> None:
     fill(tmp_path)
     results = speed.Results(tmp_path)
     assert [problem.name for problem, _ in results.rows] == [HINGE, LOGISTIC]

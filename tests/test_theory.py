@@ -29,7 +29,9 @@ def test_the_reports_stopping_times(n: int, strength: float, updates: int) -> No
         (1000, 0.01, 0.5, 1.0, 1610 + 1000 + 4000),
     ],
 )
-def test_the_lipschitz_case(n: int, strength: float, gap: float, lipschitz: float, updates: int) -> None:
+def test_sufficient_updates_for_lipschitz_losses_are_those_of_the_theorem(
+    n: int, strength: float, gap: float, lipschitz: float, updates: int
+) -> None:
     assert dg.sufficient_updates(n, strength, gap, lipschitz=lipschitz) == updates
 
 
@@ -40,7 +42,7 @@ def test_no_update_more_or_less_by_rounding(strength: str, gap: str) -> None:
     assert dg.sufficient_updates(1, float(strength), float(gap)) == 1 + exact
 
 
-def test_the_smooth_case() -> None:
+def test_sufficient_updates_for_smooth_losses_are_those_of_the_theorem() -> None:
     # (n + β/λ)·ln((n + β/λ)/ε) = 1100·ln(1.1e6) = 15301.9…
     assert dg.sufficient_updates(1000, 0.01, 1e-3, smoothness=1.0) == 15_302
     # Halving the gap adds (n + β/λ)·ln 2 = 762.46… updates.

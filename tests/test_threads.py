@@ -33,7 +33,7 @@ def test_results_come_in_order_and_helpers_stay_for_the_next_run() -> None:
     assert seen[0] == seen[1] != set()
 
 
-def test_an_error_in_a_piece_reaches_whoever_asked() -> None:
+def test_an_error_in_a_task_reaches_the_caller() -> None:
     def fails(item: int) -> int:
         if item == 7:
             raise ValueError("item 7")
@@ -45,7 +45,7 @@ def test_an_error_in_a_piece_reaches_whoever_asked() -> None:
         assert list(parallel_map(abs, [-1, -2, -3])) == [1, 2, 3]
 
 
-def test_what_numpy_is_told_goes_along() -> None:
+def test_numpy_error_settings_hold_in_helper_threads() -> None:
     def overflows(item: int) -> float:
         time.sleep(0.002)
         return float(np.exp(np.array([1000.0 + item]))[0])
@@ -88,7 +88,7 @@ def test_blas_has_one_thread_until_the_last_run_is_over_whichever_thread_it_is_i
     assert counts() == before
 
 
-def test_who_is_stopped_at_the_door_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_while_the_limit_is_set_leaves_no_limit_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     before = [library.get_num_threads() for library in _libraries()]
 
     def stopped() -> list[object]:

@@ -83,7 +83,7 @@ def test_interrupt_ends_the_gram_matrix_of_box_ascent(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_check_ends_mapped_work(n_jobs: int) -> None:
+def test_a_failed_check_ends_parallel_map(n_jobs: int) -> None:
     done: list[int] = []
 
     def check() -> None:

@@ -36,7 +36,7 @@ def sdca_twin(solver: dg.SDCA, problem: dg.Problem, orders: list[np.ndarray]) ->
 @pytest.mark.parametrize(("form", "weights", "intercept"), SWITCHES)
 @pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive"])
 @pytest.mark.parametrize("sampling", ["random", "permutation", "cyclic"])
-def test_sdca(form: str, weights: bool, intercept: bool, loss: str, sampling: str) -> None:
+def test_sdca_equals_its_twin(form: str, weights: bool, intercept: bool, loss: str, sampling: str) -> None:
     problem = small_problem(loss, form, weights, intercept)
     solver = dg.SDCA(sampling=sampling)
     seen = drive(solver, problem, average_from=1)
@@ -44,7 +44,7 @@ def test_sdca(form: str, weights: bool, intercept: bool, loss: str, sampling: st
 
 
 @pytest.mark.parametrize("loss", dg.LOSSES)
-def test_sdca_on_every_loss(loss: str) -> None:
+def test_sdca_equals_its_twin_on_every_loss(loss: str) -> None:
     problem = small_problem(loss, "dense", weights=True, intercept=True)
     seen = drive(dg.SDCA(), problem)
     assert_twins(seen, sdca_twin(dg.SDCA(), problem, seen.orders))
@@ -63,7 +63,7 @@ def test_the_modified_sgd_first_epoch(form: str, weights: bool, intercept: bool,
 
 @pytest.mark.parametrize("step", ["newton", "closed_form"])
 @pytest.mark.parametrize("first", ["sdca", "sgd"])
-def test_both_logistic_steps(step: str, first: str) -> None:
+def test_both_logistic_steps_equal_their_twins(step: str, first: str) -> None:
     problem = small_problem("logistic", "csr", weights=True, intercept=True)
     solver = dg.SDCA(logistic_step=step, first_epoch=first)
     seen = drive(solver, problem)
@@ -84,7 +84,7 @@ def test_both_logistic_steps(step: str, first: str) -> None:
         ("squared", 3, 0.02, 1.0),
     ],
 )
-def test_asdca(form: str, weights: bool, loss: str, batch: int, theta: float, gamma: float) -> None:
+def test_asdca_equals_its_twin(form: str, weights: bool, loss: str, batch: int, theta: float, gamma: float) -> None:
     problem = small_problem(loss, form, weights)
     solver = dg.ASDCA(batch_size=batch, theta=theta, gamma=gamma)
     seen = drive(solver, problem, average_from=1)
@@ -94,7 +94,7 @@ def test_asdca(form: str, weights: bool, loss: str, batch: int, theta: float, ga
 
 
 @pytest.mark.parametrize("loss", [loss for loss in dg.LOSSES if loss != "poisson"])
-def test_asdca_on_every_loss(loss: str) -> None:
+def test_asdca_equals_its_twin_on_every_loss(loss: str) -> None:
     problem = small_problem(loss, "csr", weights=True)
     solver = dg.ASDCA(batch_size=4, theta=0.05, gamma=0.3)
     seen = drive(solver, problem)
@@ -114,7 +114,7 @@ def test_asdca_whose_lag_is_folded_in_many_times(theta: float, average_from: int
     assert_twins(seen, twin, average_from=average_from, tolerance=AGREEMENT if theta < 1.0 else 1e-8)
 
 
-def test_the_papers_theta() -> None:
+def test_theta_of_the_paper_equals_its_twin() -> None:
     # θ = ¼·min{1, √(γλn/m), γλn, (γλn)^⅔/m^⅓}, with γ divided by max‖x‖² where rows are longer than 1.
     problem = small_problem("smoothed_hinge(gamma=0.5)")
     longest = float((small_rows() ** 2).sum(axis=1).max())
@@ -135,7 +135,7 @@ def test_the_papers_theta() -> None:
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("weights", [False, True])
 @pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive", "huber", "logistic"])
-def test_box_ascent(form: str, weights: bool, loss: str) -> None:
+def test_box_ascent_equals_its_twin(form: str, weights: bool, loss: str) -> None:
     problem = small_problem(loss, form, weights)
     seen = drive(dg.BoxAscent(), problem, average_from=1)
     assert all(np.array_equal(order, np.arange(24)) for order in seen.orders)
@@ -155,7 +155,7 @@ def test_box_ascent_is_the_reports_in_sum_form() -> None:
 @pytest.mark.parametrize(
     "loss", ["hinge", "squared_epsilon_insensitive", "huber", "epsilon_insensitive", "squared_hinge"]
 )
-def test_projected_ascent(form: str, weights: bool, loss: str) -> None:
+def test_projected_ascent_equals_its_twin(form: str, weights: bool, loss: str) -> None:
     problem = small_problem(loss, form, weights)
     step = 0.003
     seen = drive(dg.ProjectedAscent(step=step), problem, epochs=8, average_from=3, slices=1)

@@ -77,7 +77,7 @@ def ball(problem: dg.Problem) -> float:
         ("absolute", 7, True, "permutation"),
     ],
 )
-def test_pegasos(
+def test_pegasos_equals_its_twin(
     form: str, weights: bool, intercept: bool, loss: str, batch: int, projection: bool, sampling: str
 ) -> None:
     problem = small_problem(loss, form, weights, intercept)
@@ -92,7 +92,7 @@ def test_pegasos(
 
 
 @pytest.mark.parametrize("loss", [loss for loss in dg.LOSSES if loss != "poisson"])
-def test_pegasos_on_every_loss(loss: str) -> None:
+def test_pegasos_equals_its_twin_on_every_loss(loss: str) -> None:
     problem = small_problem(loss, "dense", weights=True, intercept=True)
     solver = dg.Pegasos(batch_size=3)
     seen = drive(solver, problem)
@@ -113,7 +113,7 @@ SCHEDULES: dict[str, Callable[[float, float], Callable[[int], float]]] = {
 
 @pytest.mark.parametrize(("form", "weights", "intercept"), SWITCHES)
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_sgd(form: str, weights: bool, intercept: bool, schedule: str) -> None:
+def test_sgd_equals_its_twin(form: str, weights: bool, intercept: bool, schedule: str) -> None:
     problem = small_problem("hinge" if weights else "huber", form, weights, intercept)
     solver = dg.SGD(step=0.2, schedule=schedule, batch_size=2, sampling="permutation")
     seen = drive(solver, problem, average_from=0)
@@ -157,7 +157,7 @@ def test_the_norm_for_the_projection_is_computed_anew_now_and_then() -> None:
 
 @pytest.mark.parametrize(("form", "weights", "intercept"), SWITCHES)
 @pytest.mark.parametrize(("loss", "schedule"), [("hinge", "inverse"), ("logistic", "constant"), ("absolute", "sqrt")])
-def test_subgradient(form: str, weights: bool, intercept: bool, loss: str, schedule: str) -> None:
+def test_subgradient_equals_its_twin(form: str, weights: bool, intercept: bool, loss: str, schedule: str) -> None:
     problem = small_problem(loss, form, weights, intercept)
     solver = dg.Subgradient(step=0.3, schedule=schedule)
     seen = drive(solver, problem, epochs=5, average_from=2, slices=1)

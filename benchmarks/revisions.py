@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # Fits are repeated until a problem has had this many seconds, within these counts.
 SECONDS, FEWEST, MOST = 2.0, 5, 25
 THREADS = 2
-# A fit of at least this long, in seconds, is one that somebody waits for.
+# Fits that take at least this long, in seconds, are compared: shorter ones do not keep a user waiting.
 WAITED = 0.01
 
 

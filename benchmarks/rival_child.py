@@ -28,8 +28,8 @@ from rival_tables import BUDGET, GOALS, GOT_THERE, OURS, within
 
 Tell = Callable[..., None]
 
-# Below so many seconds one measurement is repeated; in a duel all but the slow are, and the quicker ones more often: the
-# fastest of many rivals is else the one that was lucky.
+# A measurement below QUICK seconds is repeated; in a duel every one but the slow is repeated, and quicker ones more often: the
+# fastest of many rivals would otherwise be the luckiest one.
 QUICK, REPEATS = 1.0, 3
 SLOW_IN_TURN, TINY_SECONDS, TINY_REPEATS, TINIEST_SECONDS, MOST_REPEATS = 5.0, 0.1, 5, 0.02, 9
 # Threads of BLAS and OpenMP go on spinning for a while after their last work; the next contender must not pay for that.
@@ -243,7 +243,7 @@ def duel(job: dict[str, Any], tell: Tell) -> None:
             own[solver] = Timed(lambda solver=solver, goal=goal, limit=limit: bench.proved(solver, goal, limit))
         contenders = [*own.values(), *(timed for _, timed in rivals.values())]
         for turn in range(MOST_REPEATS):
-            # Some leave threads spinning for longer than anyone waits here: nobody shall always come after the same one,
+            # Some rivals leave threads spinning for longer than the pause here: no rival may always come after the same one,
             # neither on this problem nor on all of them.
             random.Random(f"{job['problem']} {goal:g} {turn}").shuffle(contenders)
             for timed in contenders:

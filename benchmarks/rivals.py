@@ -36,7 +36,7 @@ START, SLACK = 240.0, 0.5
 SLOW = ("scikit-learn SGDClassifier", "scikit-learn saga", "zeros")
 THREADS = 2
 LARGEST_SIDE = 2000
-# A scan takes hours beside other work; who came within this factor of its fastest is measured again in a duel.
+# A scan takes hours beside other work; a rival within this factor of the fastest is measured again in a duel.
 NEAR, IN_TURN = 4.0, 4
 # A gap that is small beside the goals; the optimum's own error must not decide about a rival.
 TOL, ENOUGH = 1e-9, 2e-8

@@ -38,7 +38,7 @@ def run(*arguments: str, folder: Path, **environment: str) -> subprocess.Complet
 
 
 def run_in_terminal(*arguments: str, folder: Path, columns: int = 80, **environment: str) -> tuple[int, str]:
-    """The same on a pseudo-terminal of so many columns; the exit code, and all that was drawn."""
+    """A command on a pseudo-terminal of `columns` columns: its exit code, and all that was drawn."""
     if sys.platform == "win32":
         pytest.skip("pseudo-terminals need POSIX")
     import fcntl

@@ -70,7 +70,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_the_pages_of_docs_are_linked() -> None:
-    """A page that nobody links to is not found."""
+    """A page without a link to it is not found."""
     linked = {
         (page.parent / target.partition("#")[0]).resolve()
         for page in PAGES

@@ -1,4 +1,4 @@
-"""The length of a step: few looks find where a rising slope passes zero, smooth or with kinks, and none is wasted outside."""
+"""The line search: few trials find where a rising slope passes zero, smooth or with kinks, and none is outside the bracket."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Slope = Callable[[float], tuple[float, float]]
 
 
 def trials(slope: Slope, is_smooth: bool, tolerance: float = 1e-3, first: float = 1.0) -> list[float]:
-    """The lengths tried until the slope is this part of that at 0."""
+    """The step sizes tried until the slope is at most `tolerance` times the slope at 0."""
     start = slope(0.0)[0]
     known, tried = bracket(start), [first]
     while len(tried) < 60:

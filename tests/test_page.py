@@ -184,7 +184,7 @@ def test_the_table_sorts_and_filters(open_page: Open) -> None:
     page.click('[data-column="seconds2"]')
     column = page.locator("#table tbody tr td:nth-child(8)").all_inner_texts()
     reached = [text for text in column if text != "–"]
-    assert column == reached + ["–"] * (len(column) - len(reached)), "who never got there is last"
+    assert column == reached + ["–"] * (len(column) - len(reached)), "a solver that never reached the gap is last"
     page.fill("#filter", "pegasos")
     assert sorted(solvers(page)) == ["pegasos", "pegasos(batch_size=8)"]
     page.fill("#filter", "nobody")

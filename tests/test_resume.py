@@ -48,7 +48,7 @@ def lines_in(path: Path) -> int:
 
 
 def wait_until_killed(process: subprocess.Popen[bytes], path: Path, lines: int, delay: float) -> bool:
-    """Kill the process once the file has grown by so many lines, and a moment later; False where it ended before."""
+    """Kill the process `delay` seconds after the file has grown by `lines` lines; False where the process ended before."""
     goal, patience = lines_in(path) + lines, time.monotonic() + 60
     while lines_in(path) < goal and process.poll() is None and time.monotonic() < patience:
         time.sleep(0.002)

@@ -159,7 +159,7 @@ class Fake(Rival):
     ],
 )
 def test_a_ladder_ends_when_it_must(deeds: tuple[Any, ...], rungs: int, status: str, words: str) -> None:
-    # Only who sleeps is to run out of time, also on a busy machine.
+    # Only the rival that sleeps may run out of time, on a busy machine too.
     climbed = Ladder(Fake(*deeds), task("hinge")).climb(
         0, 0.2 if any(isinstance(deed, float) for deed in deeds) else 60.0
     )

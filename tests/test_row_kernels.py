@@ -43,7 +43,7 @@ def test_a_row_times_a_vector_and_a_row_added_to_one(form: str, dtype: type) -> 
             np.testing.assert_allclose(moved, weights + 0.3 * exact, rtol=1e-14, atol=1e-15)
 
 
-@pytest.mark.skipif(not is_interpreted(), reason="compiled code asks the processor, which tells nobody")
+@pytest.mark.skipif(not is_interpreted(), reason="compiled code prefetches in the processor, where no test can see it")
 @pytest.mark.parametrize("width", [40, 100])
 @pytest.mark.parametrize("form", FORMS)
 def test_prefetching_stays_inside_the_row(form: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""SDCA with shrinking as a user meets it: few looks, few visits, the same optimum, on every loss and storage."""
+"""SDCA with shrinking as a user meets it: few certificates, few steps, the same optimum, on every loss and storage."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ HINGE, LOGISTIC = "hinge breast_cancer 1/n", "logistic breast_cancer 1/n"
 
 
 def fill(folder: Path) -> None:
-    """Tables of two problems: on one a rival comes on one thread only, on the other nobody comes to 1e-6."""
+    """Tables of two problems: on one a rival reaches 1e-6 on one thread only, on the other no rival reaches it."""
     size = {"rows": 569, "columns": 31, "stored": 17639, "dual": 0.999999, "solvers": "auto", "seconds": 1}
     for problem in (HINGE, LOGISTIC):
         tables.optima(folder).put({"problem": problem, "primal": 1.0, **size, **PROVENANCE})
@@ -131,10 +131,10 @@ def test_the_page_shows_the_ratios_of_the_tables(tmp_path: Path) -> None:
     results = speed.Results(tmp_path)
     assert [problem.name for problem, _ in results.rows] == [HINGE, LOGISTIC]
     (loose, tight), (other, none) = (duels for _, duels in results.rows)
-    assert loose == speed.Measured(0.02, "snapml", 0.2), "who missed the goal is not the fastest"
+    assert loose == speed.Measured(0.02, "snapml", 0.2), "a rival that missed the goal is not the fastest"
     assert (tight.rival, tight.ratio) == ("scikit-learn LinearSVC", pytest.approx(2.0))
     assert other.ratio == pytest.approx(0.4)
-    assert none == speed.Measured(30.0, None, 30.0), "nobody came"
+    assert none == speed.Measured(30.0, None, 30.0), "no rival reached the goal"
     page = results.page()
     assert "2 of 102" in page
     assert (

@@ -1,4 +1,4 @@
-"""Summaries: curves over repeats, time to a gap, profiles, who won, and looks that differ."""
+"""Summaries: curves over repeats, time to a gap, profiles, the winner, and colors and dashes that differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads of a run: results come in order, warnings stay as told, errors reach whoever asked, and helpers outlive a run."""
+"""Threads of a run: results come in order, warnings stay as told, errors reach the caller, and helpers outlive a run."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def test_compilation_is_said_only_while_it_lasts(
 
 
 def heat_of(repeats: int, **seconds: list[float]) -> HeatResult:
-    """A heat whose solvers were all certified, after so many seconds in each repeat."""
+    """A heat whose solvers were all certified, after the given seconds in each repeat."""
     plan = Plan(data=("simulated(n=40, d=2)",), solvers=("sdca",), epochs=100.0, tol=1e-3, repeats=repeats)
     template = race(plan).heats[0]
     runs = []

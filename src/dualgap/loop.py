@@ -38,11 +38,11 @@ log = logging.getLogger("dualgap")
 class LoopSettings:
     """The numbers that decide how long a slice is, and what a solver is asked for after a rejected estimate."""
 
-    # Seconds of a slice. Longer slices notice Ctrl-C and time limits later; shorter ones cost calls.
+    # Seconds of a slice. Longer slices notice Ctrl-C and time limits later; shorter ones add the time of their calls.
     slice_seconds: float = 0.1
-    # After a certificate that did not confirm the solver's estimate, the next target is this many times the estimate. Larger
-    # parts ask the judge more often, smaller ones ask the solver for more than tol needs. Where rounding alone spoiled the proof,
-    # the target also becomes at most tol minus rounding, or this part of tol if larger.
+    # After a certificate that did not confirm the solver's estimate, the next target is the estimate times this factor. A larger
+    # factor asks the judge more often, a smaller one asks the solver for more than tol needs. Where rounding alone spoiled the
+    # proof, the target is also at most tol minus rounding, but no smaller than tol times this factor.
     rejected_part: float = 0.5
 
 
@@ -74,7 +74,7 @@ class Loop:
                 f"output={self.asked.output} needs max_epochs, because it starts at a part of them; pass max_epochs"
             )
         self.solver = self.prepared(self.asked)
-        """The same, or its variant for this kind of problem: the softmax model has its own."""
+        """The solver that runs: the one above, or its variant for the softmax model."""
         self.abandoned: set[str] = set()
         """Names of solvers that `auto` replaced; they are not used again."""
         self.clock, self.trace = Clock(), Trace()
@@ -88,7 +88,7 @@ class Loop:
         """The relative gap that the solver has to estimate after a rejection; infinite before any."""
         self.judged: Judgement | None = None
         self.state: Any = None
-        with suppress(RunOver):  # a start that takes longer than the run may leaves no state
+        with suppress(RunOver):  # a start that takes longer than the run is allowed leaves no state
             self.state = self.first_state(self.solver, warm)
 
     def prepared(self, asked: Solver) -> Solver:
@@ -99,7 +99,7 @@ class Loop:
         return solver
 
     def first_state(self, solver: Solver, warm: Answer | None) -> Any:
-        # A start far off may leave float64's range, as an iterate may; the judge and solvers check.
+        # A start far from the solution may leave float64's range, as an iterate may; the judge and solvers check it.
         with checked(self.check_time), np.errstate(over="ignore", invalid="ignore"):
             return solver.start(self.problem, warm, self.relative_goal())
 

@@ -1,4 +1,4 @@
-"""Memory: how much a program may still take on this machine, and that what it gives back is soon at hand again."""
+"""Memory: the bytes that a process may still take, and freed vectors that the C library keeps for the next ones."""
 
 from __future__ import annotations
 

@@ -23,10 +23,11 @@ class ScheduleSettings:
     # epochs: more certificates cost time, fewer let a run go on after it could have ended.
     first_check_epochs: float = 5.0
     check_growth: float = 0.2
-    # A solver that estimates its own gap waits this many times as many epochs: its estimate asks for the certificate that ends the run.
+    # Factor of the epochs to the next certificate for a solver that estimates its own gap: its estimate calls for the certificate that
+    # ends the run, and others only guard against a wrong estimate.
     estimate_wait: float = 4.0
-    # While `auto` may still change the solver, which needs a record, the first certificate comes after this many times as many epochs
-    # instead, and without any extra wait where the estimated relative gap is above `far_gap`.
+    # The same factor for the first certificate while `auto` may still change the solver, which needs a record; it is 1 where the
+    # estimated relative gap is above `far_gap`, because a run that far from tol gains most by a change.
     undecided_wait: float = 2.4
     far_gap: float = 0.2
 

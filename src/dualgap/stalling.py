@@ -19,10 +19,11 @@ from dualgap.solvers import Answer
 class StallSettings:
     """The numbers that decide when a run ends as STALLED."""
 
-    # A run whose iterate did not change by a bit for this many epochs ends: it is not expected to change any more. Fewer epochs might
-    # end a run whose random steps have not met the one row that still changes.
+    # Epochs without a change of any bit of the iterate after which a run ends. Fewer epochs might end a run whose random steps have
+    # not met the one row that still changes its iterate; more epochs only take time.
     frozen_epochs: float = 50.0
-    # A gap in double-double arithmetic has to fall to this part of the one before; a slower fall ends the run.
+    # The largest ratio of two gaps in double-double arithmetic, one after the other, with which a run goes on: a gap that falls more
+    # slowly is not expected to reach tol.
     gap_fall: float = 0.5
 
 

@@ -137,7 +137,7 @@ def binary_facts(random: Random, X: np.ndarray, loss: Any, y: np.ndarray | None 
 
 
 def some_rows(random: Random, least: int) -> np.ndarray:
-    """A matrix of at least so many rows."""
+    """A matrix of at least the given number of rows."""
     count, dimension = data.shape(random)
     return data.matrix(random, max(count, least), dimension)
 

@@ -20,7 +20,7 @@ import dualgap as dg
 
 # An exact check of more claims than this takes the first ones.
 CLAIMS = 4
-# One seed in so many is solved again, to a hundredth of its tol: no point may be better than P − gap.
+# One seed in this number is solved again, to a hundredth of its tol: no point may be better than P − gap.
 RIVAL_EVERY, RIVAL_TOL, RIVAL_SECONDS = 10, 1e-2, 0.2
 
 

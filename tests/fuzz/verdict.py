@@ -21,7 +21,7 @@ OLD_PROVABLE = Fraction(1, 10**11)
 LARGEST_EXPONENT = 1000.0
 # More than a score loses by rounding, as a part of the sum of its absolute products.
 ROUNDING = 1e-12
-# The reference is this part of P(0, b*), which is computed in floats: its error is forgiven.
+# The reference divided by P(0, b*), which is computed in floats: an error of the reference is no false claim.
 REFERENCE, REFERENCE_ERROR = Fraction(1, 10**12), Fraction(1, 10**6)
 
 

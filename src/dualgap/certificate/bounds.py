@@ -21,7 +21,8 @@ UNDERFLOW = 2.0**-1022
 # What the terms of a row lose at most where they underflow: one such number for each operation. The Poisson loss takes ln m of a
 # denormal m as that of the smallest normal number, which changes m·(e^t − 1 − t) by less than 16 of those where it is used.
 LOST_BY_TERMS = LOSS_OPERATIONS * UNDERFLOW
-# A primal value below this part of the cost of predicting a constant counts as zero in the relative gap: float64 has no digits for less.
+# The smallest divisor of the relative gap, as a fraction of the cost of predicting a constant. With a smaller one a near-perfect fit
+# would be asked for digits that float64 does not have; with a larger one its relative gap would not be one.
 REFERENCE_PART = 1e-12
 
 

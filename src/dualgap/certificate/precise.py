@@ -23,8 +23,8 @@ from dualgap.problem import BaseProblem
 
 Vector = NDArray[np.float64]
 
-# Up to this part of tol a bound on rounding is left to the solver, whose next steps decrease the gap by more; above it the sums are
-# repeated.
+# The largest bound on rounding, as a fraction of tol, that is left to the solver: its next steps decrease the gap by more. Above it the
+# sums are repeated in double-double arithmetic, which takes some dozens of passes.
 TOLERATED_ROUNDING = 0.125
 # Operations on pairs that follow a sum err by at most this, relative to what they are applied to: they are fewer than those of a loss.
 PAIR_ERROR = LOSS_ROUNDING * UNIT

@@ -9,7 +9,8 @@ from dualgap.data.rows import Rows
 
 Vector = NDArray[np.float64]
 
-# A column whose computed variance is below this part of its mean square is constant up to rounding.
+# The variance of a column, as a fraction of its mean square, up to which the column counts as constant. The computed variance of a
+# constant column is some 1e-16 of it; a larger bound would drop columns that differ in their seventh digit.
 CONSTANT_PART = 1e-13
 
 

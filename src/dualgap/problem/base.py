@@ -32,8 +32,8 @@ Intercept = Any
 # The largest ‖x‖²s/(λS) of a row: the reciprocal of SAFE_SQUARES, 5.5e275. Beyond it products with it leave float64's range.
 LARGEST_DUAL_CURVATURE = UNIT * UNIT / TINY
 
-# Duals outside their domain by at most this part of the largest one, or with so small a mean, count as feasible: D then differs by
-# rounding. An algorithm that averages duals leaves [0, 1] by some 1e-16; duals that are wrong are outside by far more.
+# How far feasible duals may be outside their domain, and their mean from 0, as a fraction of the largest dual: D then differs by
+# rounding. Averages of duals leave [0, 1] by some 1e-16; duals that are wrong are outside by far more.
 DUAL_ROUNDING = 1e-12
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dualgap import kernels
+from dualgap.linalg.floats import HALF_DIGITS
 from dualgap.losses import Loss
 from dualgap.losses.base import is_number
 from dualgap.problem import Problem
@@ -106,8 +107,8 @@ class ASDCA(Solver):
         return draw_batches(problem.rows.count, self.batch(problem), "random", epoch, random)
 
     def advance(self, problem: Problem, state: State, steps: NDArray[Any]) -> State:
-        # 1 − θ must stay above zero for the lag to be a scaled vector; θ = 1 leaves no lag to speak of.
-        theta = min(self.theta_for(problem), 1.0 - 1e-9)
+        # 1 − θ must stay above zero, because the lag is a scaled vector.
+        theta = min(self.theta_for(problem), 1.0 - HALF_DIGITS)
         kernels.asdca.asdca_steps(
             kernels.arguments.RowData(problem.rows.arrays, problem.labels, problem.sample_weight),
             kernels.families.kernel_loss(self.inner_loss(problem)),

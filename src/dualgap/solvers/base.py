@@ -227,7 +227,8 @@ def warm_duals(problem: Problem, warm: Answer | None) -> Vector:
         duals = loss.clip(warm.duals, problem.labels)
     if isfinite(loss.lipschitz) or isfinite(loss.smoothness):
         return duals
-    # A score a little too large suggests a dual that is far too large: zero duals, where D = 0, are a better start.
+    # Under a steep loss a score that is a little too large suggests a dual that is far too large: zero duals, where D = 0, are then a
+    # better start.
     return duals if problem.dual(duals, problem.weights_of(duals)) > 0.0 else np.zeros(problem.rows.count)
 
 
@@ -238,7 +239,7 @@ def dual_iterate_sums(problem: Problem, average: Average, duals: Vector) -> tupl
 
 
 def first_intercept(problem: Problem) -> float:
-    """Where a free intercept starts: at the best constant for real targets, at 0 for labels, whose scores are near 1."""
+    """The start of a free intercept: the best constant for real targets, 0 for labels, because scores of labels are near ±1."""
     return problem.constant if problem.loss.task == "regression" else 0.0
 
 

@@ -8,12 +8,17 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from dualgap import kernels
+from dualgap.linalg.floats import TINY
 from dualgap.losses.base import QuadraticFamily
 from dualgap.problem import Problem
 from dualgap.solvers.averaging import Average
 from dualgap.solvers.base import Answer, Random, Solver, Vector, warm_duals
 
-POWER_ITERATIONS = 100
+# Iterations for the largest eigenvalue at most, and the relative change in one of them at which it is taken as found.
+POWER_ITERATIONS, POWER_TOLERANCE = 100, 1e-4
+# Factor of what the iteration found, which approaches the eigenvalue from below. A smaller factor could leave steps above the inverse,
+# a larger one makes every step shorter; D rises with any step below twice the inverse.
+EIGENVALUE_MARGIN = 1.05
 
 
 class State(NamedTuple):
@@ -109,7 +114,6 @@ def largest_dual_curvature(problem: Problem) -> float:
         unit = float(np.abs(direction).max()) or 1.0
         direction /= unit
         before, largest = largest, unit * float(np.linalg.norm(direction))
-        if largest == 0.0 or abs(largest - before) <= 1e-4 * largest:
+        if largest == 0.0 or abs(largest - before) <= POWER_TOLERANCE * largest:
             break
-    # The iteration approaches from below; steps up to twice the inverse are stable, so a few percent are safe.
-    return max(1.05 * largest, np.finfo(np.float64).tiny)
+    return max(EIGENVALUE_MARGIN * largest, TINY)

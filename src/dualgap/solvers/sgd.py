@@ -1,4 +1,4 @@
-"""SGD: stochastic sub-gradient descent with a step size of one's own."""
+"""SGD: stochastic sub-gradient descent with a step size and a schedule that the caller chooses."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from dualgap.solvers.base import Random, Vector, integer_type
 
 
 class StepCount:
-    """A plan that says how many rows are visited, not which; once it was carried out, how many were."""
+    """A plan that says how many coordinate steps are made and not on which rows; once carried out, how many were made."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -59,7 +59,7 @@ def plan_passes(problem: Problem, passes: Passes, duals: Vector, random: Random)
     progress.is_met = 0
     if problem.intercept:
         progress.dual_sum = problem.weighted(duals).sum()
-    # An empty row is visited too, so it counts as one value.
+    # A step on an empty row takes time too, so it counts as one value.
     return StepCount(max(count, count * SETTINGS.slice_values // max(problem.rows.stored, count)))
 
 

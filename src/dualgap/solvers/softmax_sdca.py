@@ -70,7 +70,7 @@ class SoftmaxSDCA(Solver):
 
     def end_epoch(self, problem: MultinomialProblem, state: State) -> State:
         if problem.intercept:
-            # The proximal center moves to where b is, which carries b on by as much again.
+            # The proximal center moves to b, which moves b itself by the same amount once more.
             state.intercept[:] += problem.dual_sums(state.duals) * problem.total_weight * _intercept_scale(problem)
         return state
 

@@ -15,7 +15,7 @@ WITHOUT_EXTRAS = """
 import importlib.util, sys
 from importlib.machinery import PathFinder
 
-ABSENT = {"typer", "rich", "jinja2", "plotly", "platformdirs", "pandas", "pyarrow", "matplotlib", "cv2"}
+ABSENT = {"typer", "rich", "jinja2", "plotly", "platformdirs", "pandas", "pyarrow", "matplotlib", "cv2", "dask", "distributed"}
 
 class CoreOnly(PathFinder):
     @classmethod

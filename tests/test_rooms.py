@@ -125,7 +125,7 @@ def test_a_file_is_no_longer_than_a_reader(path: Path) -> None:
     assert count <= LONGEST, f"{path} has {count} lines; files stay under {LONGEST + 1}"
 
 
-HEAVY = ("numba", "sklearn", "scipy", "pandas", "typer", "rich", "matplotlib", "plotly")
+HEAVY = ("numba", "sklearn", "scipy", "pandas", "typer", "rich", "matplotlib", "plotly", "dask", "pyarrow")
 
 
 def loaded_by(code: str) -> set[str]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dualgap.certificate.blocks import BlockJudgement, DualRecipe, Question, judge_block, question, verdict
 from dualgap.data.blocks import Block
+from dualgap.data.blocks.homes import HomeLost
 from dualgap.examiner import Examiner
 from dualgap.interrupts import Interrupt
 from dualgap.limits import Limits
@@ -140,6 +141,8 @@ class _Run:
         self.best: Visited | None = None
         self.first_norm = inf
         self.ending: Status | None = None
+        self.sentence: str | None = None
+        """How the run ended, where its status does not say it."""
 
     def run(self, start: tuple[Vector, float] | None) -> Result:
         """Rounds until the run ends."""
@@ -151,6 +154,8 @@ class _Run:
                     here = self._step(here)
         except RunOver:
             self.ending = Status.INTERRUPTED if self.interrupt.asked else Status.TIME_EXHAUSTED
+        except HomeLost as lost:
+            self.ending, self.sentence = Status.INTERRUPTED, f"{lost}; the certificate is that of the last round"
         assert self.best is not None
         return self._result(self.best, self.ending)
 
@@ -174,7 +179,7 @@ class _Run:
             self.trace,
             Newton(),
             problem.classes,
-            sentence_of(ending, certificate, self.limits.tol, self.limits.gap_tol),
+            self.sentence or sentence_of(ending, certificate, self.limits.tol, self.limits.gap_tol),
         )
 
     # Points.

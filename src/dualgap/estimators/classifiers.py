@@ -6,7 +6,7 @@ against the rest; LogisticRegression overrides this with the multinomial model.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
+from dualgap.data.blocks.on_dask import is_on_dask
 from dualgap.estimators.base import CertifiedModel, TrainingData, Vector
+from dualgap.estimators.blocks import are_blocks, fit_classifier, lazy_score, on_blocks
 from dualgap.estimators.callbacks import with_callbacks
 from dualgap.estimators.deduplication import Deduplicated
 from dualgap.estimators.parameters import strength_of
@@ -36,7 +38,7 @@ class LinearClassifier(ClassifierMixin, CertifiedModel):  # type: ignore[misc]
     """Whether three or more classes are one problem, the softmax model."""
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model to rows and their labels.
 
         Parameters
@@ -53,6 +55,8 @@ class LinearClassifier(ClassifierMixin, CertifiedModel):  # type: ignore[misc]
         self : object
             The fitted estimator.
         """
+        if are_blocks(X):
+            return cast(Self, fit_classifier(self, X, y, sample_weight))
         loss = self._loss()
         X, y, weights = self._validate(X, y, sample_weight)
         check_classification_targets(y)
@@ -174,6 +178,7 @@ class LinearClassifier(ClassifierMixin, CertifiedModel):  # type: ignore[misc]
     def _strength(self, total_weight: float, k: int) -> float:
         return strength_of(type(self).__name__, self.C, self.strength, total_weight, self.penalty)
 
+    @on_blocks("scores")
     def decision_function(self, X: Any) -> Vector:
         """Scores of the rows; of two classes the second has the positive scores.
 
@@ -190,6 +195,7 @@ class LinearClassifier(ClassifierMixin, CertifiedModel):  # type: ignore[misc]
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    @on_blocks("labels")
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each row.
 
@@ -207,3 +213,24 @@ class LinearClassifier(ClassifierMixin, CertifiedModel):  # type: ignore[misc]
         codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         predicted: NDArray[Any] = self.classes_[codes]
         return predicted
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """The part of the rows whose label is predicted.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows; on Dask the score is a lazy number.
+        y : array-like of shape (n_samples,)
+            The labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        score : float
+            The accuracy.
+        """
+        if is_on_dask(X):
+            return lazy_score(self, X, y, sample_weight)
+        return super().score(X, y, sample_weight)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 from numpy.typing import NDArray
 
 from dualgap.estimators.base import TrainingData, Vector
+from dualgap.estimators.blocks import on_blocks
 from dualgap.estimators.classifiers import LinearClassifier
 from dualgap.estimators.deduplication import Deduplicated
 from dualgap.estimators.softmax import fit_softmax, has_softmax
@@ -162,6 +163,7 @@ class LogisticRegression(LinearClassifier):
                 f"{self.classes_.size} classes, got {self.solver!r}; use one of these, or OneVsRestClassifier"
             )
 
+    @on_blocks("probabilities")
     def predict_log_proba(self, X: Any) -> Vector:
         """Predict the logarithms of the probabilities of the classes.
 
@@ -177,6 +179,7 @@ class LogisticRegression(LinearClassifier):
         """
         return log_class_probabilities(self.decision_function(X))
 
+    @on_blocks("probabilities")
     def predict_proba(self, X: Any) -> Vector:
         """Predict the probabilities of the classes.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dualgap.estimators.base import Vector
+from dualgap.estimators.blocks import are_blocks, on_blocks
 from dualgap.estimators.parameters import alpha_of
 from dualgap.estimators.regressors import LinearRegressor
 from dualgap.losses import Loss, Poisson
@@ -120,6 +121,7 @@ class PoissonRegressor(LinearRegressor):
     def _strength(self, total_weight: float, k: int) -> float:
         return alpha_of("PoissonRegressor", self.alpha)
 
+    @on_blocks("values")
     def predict(self, X: Any) -> Vector:
         """Predict the mean of each row's target.
 
@@ -140,7 +142,7 @@ class PoissonRegressor(LinearRegressor):
         """Not available: no step size is safe for the Poisson loss."""
         raise AttributeError("PoissonRegressor has no partial_fit, because no step size is safe for its loss; use fit")
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """D², the part of the deviance that the model explains: 1 is a perfect fit, 0 the best constant.
 
         Parameters
@@ -157,6 +159,8 @@ class PoissonRegressor(LinearRegressor):
         score : float
             1 − deviance(y, predictions)/deviance(y, mean of y).
         """
+        if are_blocks(X):
+            raise ValueError("PoissonRegressor scores rows in memory, got row blocks; score a sample of the rows")
         loss, targets = self._loss(), np.asarray(y, dtype=np.float64)
         loss.check_labels(targets, None, False)
         scores = super().predict(X)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from dualgap.data.blocks.on_dask import is_on_dask
 from dualgap.estimators.base import CertifiedModel, Vector
+from dualgap.estimators.blocks import are_blocks, fit_regressor, lazy_score, on_blocks
 from dualgap.estimators.callbacks import with_callbacks
 from dualgap.estimators.partial_fit import advance_streams, for_streams
 from dualgap.problem import Problem
@@ -21,7 +23,7 @@ class LinearRegressor(RegressorMixin, CertifiedModel):  # type: ignore[misc]
     """Whether y may have several columns, each a problem of its own."""
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model to rows and their targets.
 
         Parameters
@@ -38,6 +40,8 @@ class LinearRegressor(RegressorMixin, CertifiedModel):  # type: ignore[misc]
         self : object
             The fitted estimator.
         """
+        if are_blocks(X):
+            return cast(Self, fit_regressor(self, X, y, sample_weight))
         loss = self._loss()
         X, y, weights = self._validate(X, y, sample_weight, y_numeric=True, multi_output=self.several_targets)
         self._check_target_count(len(_columns(y)))
@@ -79,6 +83,7 @@ class LinearRegressor(RegressorMixin, CertifiedModel):  # type: ignore[misc]
         advance_streams(self, X, targets, [weights] * len(targets), several=y.ndim == 2)
         return self
 
+    @on_blocks("values")
     def predict(self, X: Any) -> Vector:
         """Predict the target of each row.
 
@@ -93,6 +98,27 @@ class LinearRegressor(RegressorMixin, CertifiedModel):  # type: ignore[misc]
             ⟨x, w⟩ + b.
         """
         return np.asarray(self._scores(X))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """R², the part of the targets' variance that the model explains.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows; on Dask the score is a lazy number.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        score : float
+            1 for a perfect fit, 0 for the best constant.
+        """
+        if is_on_dask(X):
+            return lazy_score(self, X, y, sample_weight)
+        return super().score(X, y, sample_weight)
 
     def _check_target_count(self, targets: int) -> None:
         """Refuse parameters that do not match the number of targets."""

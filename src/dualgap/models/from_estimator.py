@@ -23,7 +23,8 @@ class FitFacts(NamedTuple):
     free_intercept: bool
     tol: float
     solver: str
-    data: DataDigest
+    data: DataDigest | None
+    """None for row blocks, which are not read once more for it."""
     class_factors: tuple[tuple[float, ...], ...] | None
     parameters: dict[str, Any]
 
@@ -40,13 +41,20 @@ class FitFacts(NamedTuple):
         `class_factors` has for each problem what class_weight multiplies the other classes' rows by, and its own; for
         the softmax model one list with each class's.
         """
+        return FitFacts.without_data(estimator, loss, solver, class_factors)._replace(data=digest(*data))
+
+    @staticmethod
+    def without_data(
+        estimator: Any, loss: Loss, solver: str, class_factors: Sequence[Sequence[float]] | None
+    ) -> FitFacts:
+        """The facts of a fit to data that has no digest."""
         factors = None if class_factors is None else tuple(tuple(map(float, group)) for group in class_factors)
         return FitFacts(
             full_text(loss),
             bool(estimator.fit_intercept),
             float(estimator.tol),
             solver,
-            digest(*data),
+            None,
             factors,
             {name: _plain(value) for name, value in estimator.get_params(deep=False).items()},
         )
@@ -80,6 +88,8 @@ def model_of(estimator: Any, duals: bool = False) -> Model:
             f"a {type(estimator).__name__} needs to be fitted by fit before it is saved; partial_fit leaves no "
             "certificate of all it saw"
         )
+    if duals and facts.data is None:
+        raise ValueError("a fit on row blocks stores no duals, got duals=True; save without them")
     classes = getattr(estimator, "classes_", None)
     certificates, coefficients = _entries(estimator.certificate_), np.asarray(estimator.coef_, dtype=np.float64)
     several = coefficients.ndim == 2 and (classes is None or coefficients.shape[0] > 1)

@@ -49,6 +49,23 @@ class Block:
             raise ValueError(f"block {number}: {error}") from None
         return Block(number, rows, labels, weights)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _with_aligned_arrays, (self.number, self.rows, self.labels, self.weights)
+
+
+def _with_aligned_arrays(number: int, rows: Rows, labels: NDArray[Any], weights: Vector | None) -> Block:
+    """The block of what was pickled. NumPy adds numbers at odd addresses, where a network leaves them, in another order."""
+    arrays = type(rows.arrays)(*(np.require(values, requirements="A") for values in rows.arrays))
+    placed = Rows(arrays, rows.count, rows.dimension)
+    placed.__dict__.update(
+        {name: value for name, value in rows.__dict__.items() if name in ("squared_size", "longest")}
+    )
+    return Block(number, placed, np.require(labels, requirements="A"), _required(weights))
+
+
+def _required(weights: Vector | None) -> Vector | None:
+    return None if weights is None else np.require(weights, requirements="A")
+
 
 def _weights(sample_weight: Any, count: int) -> Vector:
     """Sample weights of a block, which may be all zero in one block and not in all."""

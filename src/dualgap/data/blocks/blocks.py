@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dualgap.data.blocks.block import Block, Facts, Scan, facts_of
 from dualgap.data.blocks.homes import Home, InMemory, Reader, Streamed
+from dualgap.data.blocks.on_dask import home_of, is_on_dask
 from dualgap.linalg.partition import even_slices
 from dualgap.memory import available_bytes
 
@@ -35,11 +36,11 @@ class Blocks:
 
     Parameters
     ----------
-    source : array, memory map, CSR matrix, path, list of (X, y[, sample_weight]), or callable
+    source : array, memory map, CSR matrix, path, Dask collection, list of (X, y[, sample_weight]), or callable
         The rows. An array, a memory map or the path of a .npy file is cut into blocks by `memory_limit`; paths that end in
         .parquet, a folder of such files or a pattern with * are read row group by row group; a list has a block in each entry; a
         callable returns a new iterator over (X, y[, sample_weight]) each time it is called, as an iterable does that can be
-        iterated over again.
+        iterated over again. A Dask array, a Dask DataFrame or a list of delayed blocks stays where Dask's workers hold it.
     y : array or path of a .npy file, optional
         The labels, where they are not part of `source`; not needed for predictions.
     sample_weight : array or path of a .npy file, optional
@@ -80,6 +81,10 @@ class Blocks:
         self.column_names: list[str] | None = None
         """Names of the columns of the rows, where the source has some."""
         self._scans: dict[Scan, Scanned] = {}
+        if is_on_dask(source):
+            self.home: Home = home_of(source, y, sample_weight)
+            self.column_names = [str(name) for name in getattr(source, "columns", ())] or None
+            return
         paths = _parquet_paths(source)
         if paths is not None:
             from dualgap.data.blocks.parquet import Parquet
@@ -89,7 +94,7 @@ class Blocks:
             )
             table = Parquet(paths, target, weight, columns, self.block_bytes)
             self.column_names = table.column_names
-            self.home: Home = Streamed(table.readers)
+            self.home = Streamed(table.readers)
             return
         given = [name for name, value in (("target", target), ("weight", weight), ("columns", columns)) if value]
         if given:

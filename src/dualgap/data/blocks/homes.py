@@ -29,6 +29,10 @@ Reader = Callable[[], tuple[Any, ...]]
 PAGE_BYTES = 4096
 
 
+class HomeLost(RuntimeError):
+    """The blocks can no longer be reached."""
+
+
 class Home(ABC):
     """Where the blocks are."""
 

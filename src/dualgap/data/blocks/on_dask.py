@@ -1,0 +1,174 @@
+"""Blocks on Dask: each stays where its worker holds it, and functions of (block, message) travel there.
+
+Tasks are plain and stateless: none is tied to a worker, and a block that is lost with one is made again from its source by Dask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dualgap.data.blocks.block import Block, Coding
+from dualgap.data.blocks.homes import BlockFunction, Home, HomeLost, Message, Out
+from dualgap.linalg.parallel import use_threads
+
+# A round is asked again this many times where a worker died in the middle of it.
+ROUND_RETRIES = 5
+NEEDS_DASK = "row blocks on Dask need dask and distributed; python -m pip install 'dualgap[dask]'"
+
+
+def is_on_dask(values: Any) -> bool:
+    """Whether an object is a Dask collection, or a list of delayed ones; Dask itself is not imported."""
+    if isinstance(values, list | tuple):
+        return bool(values) and all(is_on_dask(value) for value in values)
+    return hasattr(type(values), "__dask_graph__")
+
+
+@dataclass(frozen=True)
+class OnDask(Home):
+    """Blocks that Dask holds: persisted, under the current client or Dask's own scheduler."""
+
+    blocks: Sequence[Any]
+    """Delayed blocks."""
+
+    @property
+    def count(self) -> int:
+        return len(self.blocks)
+
+    def map(self, function: BlockFunction[Message, Out], message: Message) -> Iterator[Out]:
+        return iter(_computed(*self._calls(function, message)))
+
+    def sum(self, function: BlockFunction[Message, Out], message: Message, plus: Callable[[Out, Out], Out]) -> Out:
+        from dask import delayed
+
+        level, join = self._calls(function, message), delayed(plus, pure=False)
+        while len(level) > 1:
+            pairs = [join(level[k], level[k + 1]) for k in range(0, len(level) - 1, 2)]
+            level = pairs + (level[-1:] if len(level) % 2 else [])
+        found: Out = _computed(level[0])[0]
+        return found
+
+    def coded(self, coding: Coding) -> Home:
+        return OnDask(_persisted(self._calls(_coded, coding)))
+
+    def _calls(self, function: Any, message: Any) -> list[Any]:
+        """The delayed calls; the message is a task of its own, so that it travels once and can be made again."""
+        from dask import delayed
+
+        sent = delayed(message, traverse=False)
+        call = delayed(_call, pure=False)
+        return [call(function, block, sent) for block in self.blocks]
+
+
+def _call(function: Any, block: Block, message: Any) -> Any:
+    with use_threads(1):
+        return function(block, message)
+
+
+def _coded(block: Block, coding: Coding) -> Block:
+    return coding.coded(block)
+
+
+def home_of(X: Any, y: Any, sample_weight: Any) -> OnDask:
+    """The blocks of Dask collections, persisted; empty ones are left out."""
+    try:
+        from dask import delayed
+    except ImportError:
+        raise ImportError(NEEDS_DASK) from None
+    parts = _parts(X, "X") or []
+    labels, weights = (
+        _beside(values, name, X, len(parts)) for values, name in ((y, "y"), (sample_weight, "sample_weight"))
+    )
+    make = delayed(_made, pure=False)
+    rows = [make(k, part, labels[k], weights[k]) for k, part in enumerate(parts)]
+    blocks = _persisted(rows)
+    is_empty = _computed(*[delayed(_is_empty, pure=False)(block) for block in blocks])
+    if all(is_empty):
+        raise ValueError("X needs at least one row, got only empty chunks; check the selection that made it")
+    if any(is_empty):
+        number = delayed(_numbered, pure=False)
+        kept = [block for block, empty in zip(blocks, is_empty, strict=True) if not empty]
+        blocks = _persisted([number(block, k) for k, block in enumerate(kept)])
+    return OnDask(blocks)
+
+
+def _beside(values: Any, name: str, like: Any, count: int) -> list[Any]:
+    """As many delayed parts as the rows have."""
+    found = _parts(values, name, like)
+    if found is None:
+        return [None] * count
+    if len(found) != count:
+        raise ValueError(f"{name} needs as many chunks as X ({count}), got {len(found)}; rechunk {name}")
+    return found
+
+
+def _parts(values: Any, name: str, like: Any = None) -> list[Any] | None:
+    """Delayed parts of a collection, each with all columns."""
+    if values is None:
+        return None
+    if isinstance(values, list | tuple):
+        return list(values)
+    if not is_on_dask(values):
+        raise TypeError(f"{name} needs to be on Dask as X is, got {type(values).__name__}; make it with da.from_array")
+    if hasattr(values, "numblocks"):
+        if len(values.numblocks) == 2 and values.numblocks[1] > 1:
+            values = values.rechunk({1: -1})
+        sizes, own = getattr(like, "chunks", [()])[0], values.chunks[0]
+        is_known = bool(sizes) and not np.isnan([*sizes, *own]).any()
+        if is_known and own != sizes and sum(own) == sum(sizes):
+            values = values.rechunk({0: sizes})
+        return list(values.to_delayed().reshape(-1))
+    if hasattr(values, "to_delayed"):
+        return list(values.to_delayed())
+    return [values]
+
+
+def _made(number: int, X: Any, y: Any, sample_weight: Any) -> Block | None:
+    """The block of a part, which may be (X, y[, sample_weight]) itself; None for an empty one."""
+    if y is None and isinstance(X, tuple | list) and len(X) in (2, 3):
+        X, y, sample_weight = (*X, None)[:3]
+    if X.shape[0] == 0:
+        return None
+    return Block.of(number, X, y, sample_weight)
+
+
+def _is_empty(block: Block | None) -> bool:
+    return block is None
+
+
+def _numbered(block: Block, number: int) -> Block:
+    return Block(number, block.rows, block.labels, block.weights)
+
+
+def _persisted(parts: list[Any]) -> list[Any]:
+    from dask import persist
+
+    return list(_retried(lambda: persist(*parts)))
+
+
+def _computed(*parts: Any) -> Any:
+    from dask import compute
+
+    # Graphs are as small as they can be, and a fused block would be computed again in every round.
+    return _retried(lambda: compute(*parts, optimize_graph=False))
+
+
+def _retried(work: Callable[[], Any]) -> Any:
+    """The result of work that is tried again after a worker died; HomeLost where the scheduler is gone."""
+    try:
+        from distributed import CancelledError, KilledWorker
+        from distributed.comm import CommClosedError
+    except ImportError:  # Dask without distributed has no workers that could die
+        return work()
+    for attempt in range(ROUND_RETRIES + 1):
+        try:
+            return work()
+        except KilledWorker:
+            if attempt == ROUND_RETRIES:
+                raise
+        except (CommClosedError, CancelledError, OSError, TimeoutError) as error:
+            raise HomeLost(f"Dask's scheduler does not answer ({type(error).__name__})") from error
+    raise AssertionError

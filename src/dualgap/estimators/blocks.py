@@ -1,0 +1,223 @@
+"""Estimators on row blocks and on Dask: `fit` solves the same problems in rounds, and predictions are streamed or lazy.
+
+A Dask collection, or a list of delayed blocks, is fitted where Dask holds it; `dg.Blocks` in this process. The fitted attributes are
+those of a fit in memory, but `dual_coef_`: it has the duals' recipe, whose `of(X, y)` computes those of given rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dualgap.data.blocks import Block, Blocks
+from dualgap.data.blocks.blocks import Scanned
+from dualgap.data.blocks.on_dask import is_on_dask
+from dualgap.estimators.callbacks import FitTasks
+from dualgap.estimators.convergence import report_convergence
+from dualgap.estimators.parameters import check_limits, seed_of, solver_of
+from dualgap.estimators.synonyms import check_synonyms
+from dualgap.models.from_estimator import FitFacts
+from dualgap.problem import BlockProblem
+from dualgap.result import Result
+from dualgap.run import solve
+
+if TYPE_CHECKING:
+    from dualgap.estimators.base import CertifiedModel
+    from dualgap.estimators.classifiers import LinearClassifier
+    from dualgap.estimators.regressors import LinearRegressor
+
+Vector = NDArray[np.float64]
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def are_blocks(X: Any) -> bool:
+    """Whether rows come as row blocks or on Dask."""
+    return isinstance(X, Blocks) or is_on_dask(X)
+
+
+def fit_classifier(estimator: LinearClassifier, X: Any, y: Any, sample_weight: Any) -> Any:
+    """Fit a classifier: one problem for two classes, or one for each class against the rest."""
+    name, blocks = type(estimator).__name__, _blocks(estimator, X, y, sample_weight)
+    found = blocks.scanned(True)
+    classes = estimator.classes_ = found.classes
+    totals = found.of_classes(lambda facts: facts.class_weights)
+    estimator._check_classes(np.flatnonzero(totals > 0.0))
+    if classes.size > 2 and estimator.fits_softmax:
+        raise ValueError(
+            f"{name} on row blocks needs two classes, got {classes.size}; use LinearSVC, which fits each class against the "
+            "rest, or fit in memory"
+        )
+    factors = estimator._class_factors(np.arange(classes.size), totals)
+    positives = classes[1:] if classes.size == 2 else classes
+    problems = []
+    for k, positive in enumerate(positives):
+        own = (1.0, 1.0) if factors is None else factors[k]
+        weight = float(totals @ np.where(classes == positive, own[1], own[0]))
+        strength = _strength(estimator, weight, k)
+        given = None if classes.size == 2 else positive
+        problems.append(
+            BlockProblem(
+                blocks,
+                estimator._loss(),
+                strength,
+                estimator.fit_intercept,
+                positive=given,
+                class_factors=None if factors is None else own,
+            )
+        )
+    return _fitted(estimator, blocks, found, problems, factors)
+
+
+def fit_regressor(estimator: LinearRegressor, X: Any, y: Any, sample_weight: Any) -> Any:
+    """Fit a regressor of one target."""
+    blocks = _blocks(estimator, X, y, sample_weight)
+    found = blocks.scanned(False)
+    strength = _strength(estimator, sum(facts.weight for facts in found.facts), 0)
+    problem = BlockProblem(blocks, estimator._loss(), strength, estimator.fit_intercept)
+    return _fitted(estimator, blocks, found, [problem], None)
+
+
+def _blocks(estimator: CertifiedModel, X: Any, y: Any, sample_weight: Any) -> Blocks:
+    """The blocks to fit, after the estimator's parameters are checked."""
+    check_synonyms(estimator)
+    check_limits(type(estimator).__name__, estimator.tol, estimator.max_iter, estimator.max_seconds)
+    solver_of(estimator.solver)
+    if not isinstance(X, Blocks):
+        return Blocks(X, y, sample_weight)
+    if y is not None or sample_weight is not None:
+        raise ValueError("Blocks hold y and sample_weight themselves, got them apart; pass them to Blocks")
+    return X
+
+
+def _strength(estimator: CertifiedModel, total_weight: float, k: int) -> float:
+    strength = estimator._strength(total_weight, k)
+    if not strength > 0.0:
+        raise ValueError(
+            f"{type(estimator).__name__} on row blocks needs a penalty, got none; choose a finite C, or an alpha above 0"
+        )
+    return strength
+
+
+def _fitted(
+    estimator: Any,
+    blocks: Blocks,
+    found: Scanned,
+    problems: Sequence[BlockProblem],
+    factors: Sequence[tuple[float, ...]] | None,
+) -> Any:
+    """Solve the problems, one after the other, and set the fitted attributes."""
+    tasks = FitTasks(estimator, blocks, None, None, len(problems), estimator.max_iter)
+    results: list[Result] = []
+    for k, problem in enumerate(problems):
+        with tasks.epochs_of(k) as callback:
+            results.append(
+                solve(
+                    problem,
+                    solver_of(estimator.solver),
+                    tol=estimator.tol,
+                    max_epochs=estimator.max_iter,
+                    max_seconds=estimator.max_seconds,
+                    seed=seed_of(estimator.random_state),
+                    start=_start(estimator, k, len(problems), problem),
+                    progress=bool(estimator.verbose),
+                    callback=callback,
+                    n_jobs=estimator.n_jobs,
+                )
+            )
+    several = len(problems) > 1
+    estimator.n_features_in_ = problems[0].dimension
+    estimator.__dict__.pop("feature_names_in_", None)
+    estimator.__dict__.pop("dual_coef_", None)
+    if blocks.column_names is not None:
+        estimator.feature_names_in_ = np.array(blocks.column_names, dtype=object)
+    estimator.coef_ = np.stack([result.weights for result in results])
+    estimator.intercept_ = np.array([result.intercept for result in results])
+    estimator._set_run_attributes(results, [problem.strength for problem in problems], several)
+    estimator.dual_coef_ = [result.duals for result in results] if several else results[0].duals
+    estimator._facts = FitFacts.without_data(estimator, problems[0].loss, results[0].solver.name, factors)
+    tasks.end(estimator.certificate_)
+    report_convergence(type(estimator).__name__, results, estimator.tol)
+    return estimator
+
+
+def _start(estimator: Any, k: int, count: int, problem: BlockProblem) -> tuple[Vector, float, None] | None:
+    """The last fit's answer with warm_start=True, where it has the same shape."""
+    if not estimator.warm_start or not hasattr(estimator, "coef_"):
+        return None
+    weights = np.atleast_2d(estimator.coef_)
+    if weights.shape != (count, problem.dimension):
+        return None
+    return weights[k], float(np.atleast_1d(estimator.intercept_)[k]), None
+
+
+def on_blocks(kind: str) -> Callable[[Method], Method]:
+    """Makes a method of rows stream over `Blocks`, and return a lazy Dask array for a Dask collection.
+
+    `kind` says what the method returns: "labels" for one label a row, "scores" for a score or one for each class, "probabilities" for
+    a number for each class, "values" for one number a row.
+    """
+
+    def decorate(method: Method) -> Method:
+        @wraps(method)
+        def of_rows(self: Any, X: Any) -> Any:
+            if isinstance(X, Blocks):
+                return np.concatenate(list(X.home.map(_of_block, (method, self))))
+            if is_on_dask(X):
+                return _lazy(method, self, X, kind)
+            return method(self, X)
+
+        return of_rows  # type: ignore[return-value]
+
+    return decorate
+
+
+def _of_block(block: Block, called: tuple[Any, Any]) -> Any:
+    method, estimator = called
+    rows = block.rows
+    return method(estimator, rows.block(slice(0, rows.count)))
+
+
+def _lazy(method: Any, estimator: Any, X: Any, kind: str) -> Any:
+    """The method's answer for each chunk, with a known type and without a trial call."""
+    import dask.array as da
+
+    if isinstance(X, list | tuple):
+        raise TypeError("predictions on Dask need an array or a DataFrame, got a list; predict for each of its blocks")
+    dtype = estimator.classes_.dtype if kind == "labels" else np.dtype(np.float64)
+    classes = getattr(estimator, "classes_", np.empty(0)).size
+    columns = classes if kind == "probabilities" or (kind == "scores" and classes > 2) else 0
+    empty = np.empty((0, columns) if columns else (0,), dtype)
+    called = _Called(method, estimator, empty)
+    if not hasattr(X, "numblocks"):
+        return X.map_partitions(called, meta=empty)
+    if X.numblocks[1] > 1:
+        X = X.rechunk({1: -1})
+    chunks = (X.chunks[0], (columns,)) if columns else (X.chunks[0],)
+    return da.map_blocks(called, X, dtype=dtype, meta=empty, chunks=chunks, drop_axis=None if columns else 1)
+
+
+class _Called:
+    """A method of an estimator as a function of a chunk; an empty chunk has an empty answer."""
+
+    def __init__(self, method: Any, estimator: Any, empty: Any) -> None:
+        self.__name__, self.estimator, self.empty = method.__name__, estimator, empty
+
+    def __call__(self, chunk: Any) -> Any:
+        return getattr(self.estimator, self.__name__)(chunk) if chunk.shape[0] else self.empty
+
+
+def lazy_score(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+    """Accuracy, or R² of a regressor, as a Dask number."""
+    import dask.array as da
+
+    y = y if hasattr(y, "numblocks") else y.to_dask_array()
+    predicted = estimator.predict(X)
+    weights = da.ones_like(y, dtype=np.float64) if sample_weight is None else sample_weight
+    if hasattr(estimator, "classes_"):
+        return (weights * (predicted == y)).sum() / weights.sum()
+    mean = (weights * y).sum() / weights.sum()
+    return 1.0 - (weights * (y - predicted) ** 2).sum() / (weights * (y - mean) ** 2).sum()

@@ -15,6 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from dualgap.cli.console import make_console, reading, score, show
+from dualgap.cli.fit_blocks import asks_for_blocks
+from dualgap.cli.fit_blocks import carry_out as fit_blocks
 from dualgap.data.files import destination, first_unused, unused
 
 if TYPE_CHECKING:
@@ -46,12 +48,16 @@ dualgap fit wine.csv --target quality --loss squared_hinge --C 10 -o wine.dg
 dualgap fit digits --features "gaussian(centers=200, width=1000)" -o digits.dg
 
 dualgap fit houses.csv --target price --loss "quantile(tau=0.9)" --strength 1/n --test-size 0.2
+
+dualgap fit data/*.parquet --target clicked --loss logistic --memory-limit 1GB
 """
 
 
 def fit(
     context: typer.Context,
-    data: Annotated[str, typer.Argument(metavar="DATA", help="A name, a spec or a file.")],
+    data: Annotated[
+        list[str], typer.Argument(metavar="DATA", help="A name, a spec or a file; or several Parquet files.")
+    ],
     target: Annotated[
         str | None,
         typer.Option(metavar="COL", help="Target column of a csv file, by name or position. (default: the last)"),
@@ -107,6 +113,23 @@ def fit(
             help="Write weights, intercept and duals of every certificate of the run to a new .npz file.",
         ),
     ] = None,
+    memory_limit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Read Parquet files block by block, within so much memory: 1GB, 512MiB.",
+            show_default=False,
+        ),
+    ] = None,
+    weight: Annotated[
+        str | None, typer.Option(metavar="COL", help="Column of Parquet files with weights of the rows.")
+    ] = None,
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Fit on a running Dask cluster, as tcp://host:8786.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Fit on N Dask workers of this machine, closed at the end.")
+    ] = None,
     partial: Annotated[bool, typer.Option("--partial", help="On Ctrl-C, write what there is.")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but the model file's name.")] = False,
 ) -> None:
@@ -114,7 +137,15 @@ def fit(
     path = first_unused(Path(), "model", "dg") if out is None else checked_output(out, overwrite)
     options = {name: value for name, value in context.params.items() if name not in ("out", "overwrite", "quiet")}
     options["keep_iterates"] = None if keep_iterates is None else _iterates_file(keep_iterates, path)
-    _carry_out(options, path, quiet=quiet or context.obj == "quiet")
+    is_quiet = quiet or context.obj == "quiet"
+    if asks_for_blocks(options):
+        options["strength_of"] = lambda rows: _strength(strength, C, rows)
+        fit_blocks(options, path, is_quiet)
+        return
+    if weight is not None:
+        raise ValueError("--weight needs row blocks, got rows in memory; pass --memory-limit as well")
+    options["data"] = data[0]
+    _carry_out(options, path, quiet=is_quiet)
 
 
 def checked_output(path: Path, overwrite: bool) -> Path:

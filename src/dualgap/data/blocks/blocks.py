@@ -85,7 +85,7 @@ class Blocks:
             self.home: Home = home_of(source, y, sample_weight)
             self.column_names = [str(name) for name in getattr(source, "columns", ())] or None
             return
-        paths = _parquet_paths(source)
+        paths = parquet_paths(source)
         if paths is not None:
             from dualgap.data.blocks.parquet import Parquet
 
@@ -258,7 +258,7 @@ def _refuse(is_given: bool, what: str, advice: str) -> None:
         raise ValueError(f"{what} hold y and sample_weight themselves, got them apart; pass {advice}")
 
 
-def _parquet_paths(source: Any) -> list[str] | None:
+def parquet_paths(source: Any) -> list[str] | None:
     """The paths of Parquet files that a source names; None where it is something else."""
     several = isinstance(source, list | tuple) and bool(source) and all(isinstance(s, str | PathLike) for s in source)
     if not several and not isinstance(source, str | PathLike):

@@ -5,7 +5,8 @@ Batches are decoded anew in every pass; the categories are found in a pass over 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -64,11 +65,29 @@ class Parquet:
 
     def readers(self) -> Iterator[tuple[Any, Any, Any]]:
         """The blocks in order, read anew."""
+        return map(self._block, self._batches(self._wanted))
+
+    def parts(self) -> list[Callable[[], tuple[Any, Any, Any]]]:
+        """A function for each group of rows of each file, which reads it as a block."""
+        return [
+            partial(self._read, group)
+            for fragment in self.dataset.get_fragments()
+            for group in fragment.split_by_row_group()
+        ]
+
+    def _read(self, fragment: Any) -> tuple[Any, Any, Any]:
+        batches = fragment.to_table(columns=self._wanted).combine_chunks().to_batches()
+        return self._block(batches[0])
+
+    @property
+    def _wanted(self) -> list[str]:
         extra = [name for name in (self.target, self.weight) if name is not None]
-        for batch in self._batches([*self.columns, *extra]):
-            labels = None if self.target is None else _plain(batch, self.target)
-            weights = None if self.weight is None else _plain(batch, self.weight)
-            yield self._rows(batch), labels, weights
+        return list(dict.fromkeys([*self.columns, *extra]))
+
+    def _block(self, batch: Any) -> tuple[Any, Any, Any]:
+        labels = None if self.target is None else _plain(batch, self.target)
+        weights = None if self.weight is None else _plain(batch, self.weight)
+        return self._rows(batch), labels, weights
 
     def _batches(self, columns: list[str]) -> Iterator[Any]:
         rows = getattr(self, "batch_rows", 1 << 16)
@@ -143,7 +162,9 @@ def _decoded(batch: Any, name: str) -> Any:
 
 def _plain(batch: Any, name: str) -> NDArray[Any]:
     """A column as numbers, NaN where a value is missing, or as text."""
-    return np.asarray(_decoded(batch, name).to_numpy(zero_copy_only=False))
+    column = _decoded(batch, name)
+    values = np.asarray(column.to_numpy(zero_copy_only=False))
+    return values.astype(str) if values.dtype == object and not column.null_count else values
 
 
 def _places(batch: Any, name: str, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -13,7 +13,7 @@ from dualgap.solvers.newton.line_search import line_search
 from dualgap.solvers.newton.point import Point, evaluate
 from dualgap.solvers.newton.prediction import Prediction, predict
 from dualgap.solvers.newton.settings import Settings
-from dualgap.solvers.newton.subproblem import with_all_rows
+from dualgap.solvers.newton.subproblem import Subproblem, with_all_rows
 from dualgap.solvers.newton.systems import DenseSystem
 
 
@@ -33,10 +33,11 @@ def after_steps(problem: dg.Problem, count: int) -> Point:
     return point
 
 
-def prediction_at(problem: dg.Problem, point: Point) -> Prediction:
-    """What a Newton step at the point predicts."""
+def prediction_at(problem: dg.Problem, point: Point, of_hessian: Point) -> Prediction:
+    """What a step at a point predicts that is made by the Hessian of this or another point."""
     sub = with_all_rows(problem)
-    return predict(sub, point, DenseSystem(sub, point).newton_step(point).direction(sub.rows))
+    system = DenseSystem(sub, of_hessian)
+    return predict(sub, point, system.newton_step(point).direction(sub.rows), system.second_derivatives)
 
 
 def proven_gap(problem: dg.Problem, prediction: Prediction) -> float:
@@ -48,10 +49,11 @@ def proven_gap(problem: dg.Problem, prediction: Prediction) -> float:
 
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_predicted_duals_prove_about_the_predicted_gap(intercept: bool, weighted: bool) -> None:
+@pytest.mark.parametrize("age", [0, 1])
+def test_predicted_duals_prove_about_the_predicted_gap(intercept: bool, weighted: bool, age: int) -> None:
     weights = np.random.default_rng(1).uniform(0.5, 2.0, 500) if weighted else None
     problem = logistic(intercept, weights=weights)
-    prediction = prediction_at(problem, after_steps(problem, 3))
+    prediction = prediction_at(problem, after_steps(problem, 3), after_steps(problem, 3 - age))
     np.testing.assert_allclose(prediction.weights, problem.weights_of(prediction.duals), rtol=1e-8, atol=1e-12)
     assert proven_gap(problem, prediction) == pytest.approx(prediction.gap, rel=0.5)
     assert np.array_equal(problem.loss.clip(prediction.duals, problem.labels), prediction.duals)
@@ -61,9 +63,23 @@ def test_prediction_clips_duals_that_leave_their_domain() -> None:
     problem = logistic(strength=1e-6)
     sub, point = with_all_rows(problem), after_steps(problem, 1)
     step = DenseSystem(sub, point).newton_step(point)
-    found = predict(sub, point, step._replace(weights=5.0 * step.weights).direction(sub.rows))
+    found = predict(sub, point, step._replace(weights=5.0 * step.weights).direction(sub.rows), point.second_derivatives)
     assert problem.loss.holds(found.duals, problem.labels)
     assert np.isfinite(found.gap)
+
+
+def test_factor_of_the_last_step_saves_a_hessian(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    class Counted(DenseSystem):
+        def __init__(self, sub: Subproblem, point: Point) -> None:
+            made.append(point)
+            super().__init__(sub, point)
+
+    monkeypatch.setattr(smooth, "DenseSystem", Counted)
+    result = dg.solve(logistic(), "newton", tol=1e-6)
+    assert result.status is dg.Status.CERTIFIED
+    assert len(made) < result.trace[-1].epoch, "the last epoch made none"
 
 
 @pytest.mark.parametrize("intercept", [False, True])

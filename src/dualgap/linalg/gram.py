@@ -87,7 +87,10 @@ def _scaled_gram(values: Matrix, coefficients: Vector) -> Matrix:
     if not coefficients.all():
         kept = np.flatnonzero(coefficients)
         values, coefficients = values[kept], coefficients[kept]
-    scaled = values * np.sqrt(coefficients)[:, None]
+    if coefficients.size and coefficients.min() == coefficients.max():
+        return np.asarray(values.T @ values) * float(coefficients[0])  # no row needs to be scaled
+    # `einsum` is quicker than a product with a column for rows of any length.
+    scaled = np.einsum("ij,i->ij", values, np.sqrt(coefficients))
     return np.asarray(scaled.T @ scaled)
 
 

@@ -1,7 +1,7 @@
 """Predicted duals: the duals that the model of a Newton step gives at its end, which prove the new point before it is evaluated.
 
-A Newton step predicts α − φ″Δz. After a whole step w(α) of the predicted duals is the new point, so the gap is the Fenchel gap of the
-rows alone, about ½ Σ q_i (error of α_i)²/φ_i″.
+A step by a Hessian λ·I + Xᵀ B X, of this point or of an earlier one, predicts α − BΔz. After a whole step w(α) of the predicted duals is
+the new point, so the gap is the Fenchel gap of the rows alone, about ½ Σ q_i (error of α_i)²/φ_i″.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class Prediction(NamedTuple):
     gap: float
 
 
-def predict(sub: Subproblem, point: Point, direction: Direction) -> Prediction:
-    """What a whole step leads to."""
+def predict(sub: Subproblem, point: Point, direction: Direction, second_derivatives: Vector) -> Prediction:
+    """What a whole step leads to; `second_derivatives` are those of the Hessian that the step was made by."""
     duals, score_change = np.empty(point.duals.size), direction.scores
 
     def fill(c: slice) -> tuple[float, float]:
-        model = point.duals[c] - point.second_derivatives[c] * score_change[c]
+        model = point.duals[c] - second_derivatives[c] * score_change[c]
         labels, z = sub.labels[c], point.scores[c] + point.intercept + score_change[c]
         duals[c] = own = sub.loss.clip(model, labels)
         actual, second = sub.loss.derivatives(z, labels)

@@ -7,12 +7,13 @@ to row space first; `space.reduced` is the problem itself otherwise.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from dualgap.problem import Problem
 from dualgap.solvers.base import Answer, Vector, first_intercept, primal_at_cold_start
-from dualgap.solvers.newton.line_search import line_search
+from dualgap.solvers.newton.line_search import Direction, Step, line_search
 from dualgap.solvers.newton.point import Point, evaluate, evaluate_from_scores, gradient_gap, primal
 from dualgap.solvers.newton.prediction import Prediction, predict
 from dualgap.solvers.newton.row_space import RefinementPoint, RowSpace, row_space
@@ -33,17 +34,26 @@ class Subsampled:
     strides: tuple[int, ...]
 
 
+class Factored(NamedTuple):
+    """The Hessian of a point as a Cholesky factor, and the squared decrement of the step made from there."""
+
+    system: DenseSystem
+    squared_decrement: float
+
+
 @dataclass(frozen=True)
 class OnAllRows:
     """A point on all rows, and P there."""
 
     point: Point
     primal: float
+    factored: Factored | None = None
+    """The system of the step that led here, for a prediction that needs no Hessian of this point; None at a first point."""
 
 
 @dataclass(frozen=True)
 class Predicted:
-    """A whole Newton step, with the duals that its quadratic model predicts at its end (`prediction.py`).
+    """A whole step, with the duals that its quadratic model predicts at its end (`prediction.py`).
 
     w(α) of those duals is the new w, so the gap is known before any row is evaluated there. No line search is made.
     """
@@ -150,21 +160,36 @@ class Smooth:
         return replace(self, phase=OnAllRows(point, self.phase.primal), refinement=known)
 
     def _step_on_all_rows(self, phase: OnAllRows) -> OnAllRows | Predicted:
-        """A Newton step; a prediction where one is worthwhile and its gap is at most half of tol, which leaves the other half to rounding."""
-        sub, point = self.all_rows, phase.point
-        step = DenseSystem(sub, point).newton_step(point)
-        direction = step.direction(sub.rows)
-        if self._is_prediction_worthwhile(-step.slope, phase.primal):
-            prediction = predict(sub, point, direction)
-            if prediction.gap <= 0.5 * self.tol * phase.primal:
-                return Predicted(prediction, phase.primal)
+        """A prediction by the last step's system or by the Hessian here, where its gap is small enough; else a Newton step."""
+        sub, point, known = self.all_rows, phase.point, phase.factored
+        if known is not None:
+            step = known.system.newton_step(point)
+            if self._is_prediction_worthwhile(step, known, phase.primal):
+                predicted = self._predicted(phase, step.direction(sub.rows), known.system)
+                if predicted is not None:
+                    return predicted
+        system = DenseSystem(sub, point)
+        step = system.newton_step(point)
+        direction, factored = step.direction(sub.rows), Factored(system, -step.slope)
+        if self._is_prediction_worthwhile(step, factored, phase.primal):
+            predicted = self._predicted(phase, direction, system)
+            if predicted is not None:
+                return predicted
         # The step size comes from slopes alone; P is not tested.
         found = line_search(sub, point, direction)
-        return OnAllRows(found, primal(sub, found))
+        return OnAllRows(found, primal(sub, found), factored)
 
-    def _is_prediction_worthwhile(self, squared_decrement: float, primal: float) -> bool:
-        """Whether the gap that predicted duals are expected to leave, (squared_decrement/P)²·P, is below tol·P."""
-        return self.may_predict and squared_decrement * squared_decrement <= self.tol * primal * primal
+    def _predicted(self, phase: OnAllRows, direction: Direction, system: DenseSystem) -> Predicted | None:
+        """A whole step with its predicted duals; None where their gap is over half of tol, which leaves the other half to rounding."""
+        prediction = predict(self.all_rows, phase.point, direction, system.second_derivatives)
+        return Predicted(prediction, phase.primal) if prediction.gap <= 0.5 * self.tol * phase.primal else None
+
+    def _is_prediction_worthwhile(self, step: Step, factored: Factored, primal: float) -> bool:
+        """Whether the gap that predicted duals are expected to leave is below tol·P.
+
+        As a part of P it is about the squared decrement of the step times that of the step for which the system was made.
+        """
+        return self.may_predict and -step.slope * factored.squared_decrement <= self.tol * primal * primal
 
 
 def start(problem: Problem, warm: Answer | None, tol: float, settings: Settings) -> Smooth:

@@ -63,14 +63,14 @@ def with_all_rows(problem: Problem) -> Subproblem:
 
 def subsample(problem: Problem, stride: int) -> Subproblem:
     """Every stride-th row, with weights that sum to 1."""
-    numbers = np.array(_sampled(problem, stride))
+    numbers = np.arange(stride // 2, problem.rows.count, stride)
     weights = normalized_weights(problem, numbers)
     return _subproblem(problem, problem.rows.take(numbers), numbers, weights / float(weights.sum()))
 
 
 def subsample_count(problem: Problem, stride: int) -> int:
     """How many rows a subsample has."""
-    return len(_sampled(problem, stride))
+    return len(range(stride // 2, problem.rows.count, stride))
 
 
 def working_set(problem: Problem, numbers: NDArray[Any], duals: Vector, combination: Vector) -> Subproblem:
@@ -105,10 +105,6 @@ def normalized_weights(problem: Problem, numbers: NDArray[Any] | None) -> Vector
         weights.flags.writeable = False
         return weights
     return (problem.sample_weight if numbers is None else problem.sample_weight[numbers]) / problem.total_weight
-
-
-def _sampled(problem: Problem, stride: int) -> range:
-    return range(stride // 2, problem.rows.count, stride)
 
 
 def _subproblem(

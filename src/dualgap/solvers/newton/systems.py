@@ -23,7 +23,8 @@ class DenseSystem:
 
     def __init__(self, sub: Subproblem, point: Point) -> None:
         self.sub = sub
-        hessian_weights = sub.normalized_weights * point.second_derivatives
+        self.second_derivatives = point.second_derivatives
+        hessian_weights = sub.normalized_weights * self.second_derivatives
         hessian = weighted_gram(sub.rows, hessian_weights, square_rows(sub.rows))
         cholesky.diagonal(hessian)[:] += sub.strength
         corner = _intercept_second_derivative(sub, point, float(hessian_weights.sum())) if sub.intercept else 0.0

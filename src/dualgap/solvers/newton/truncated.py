@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,13 @@ from dualgap.solvers.newton.settings import Settings
 from dualgap.solvers.newton.subproblem import Subproblem, with_all_rows
 
 
+class Preconditioner(NamedTuple):
+    """The inverse of a Hessian of sampled rows, and its size: how many times `preconditioner_rows_per_column` rows it has per column."""
+
+    operator: Operator
+    size: int
+
+
 @dataclass(frozen=True)
 class Truncated:
     """The state of a run: a point on all rows, P there."""
@@ -29,6 +37,10 @@ class Truncated:
     primal: float
     first_norm: float
     """‖gradient‖ where the run began."""
+    preconditioner: Preconditioner | None = None
+    """That of the next solve; None where the step makes one, or where the data is small beside such a matrix."""
+    next_size: int = 1
+    """The size of the next preconditioner that is made."""
 
     @property
     def next_rows(self) -> int:
@@ -40,11 +52,16 @@ class Truncated:
         gradient: Vector = np.append(point.gradient, point.gradient_intercept) if sub.intercept else point.gradient
         if not gradient.any():
             return self
-        found = self._solve(gradient)
+        hessian_weights = sub.normalized_weights * point.second_derivatives
+        used = self.preconditioner or self._preconditioner(hessian_weights)
+        found = self._solve(gradient, hessian_weights, used)
         step, shift = (found.solution[:-1], float(found.solution[-1])) if sub.intercept else (found.solution, 0.0)
         direction = Direction(step, shift, self._score_direction(found), float(gradient @ found.solution))
         after = line_search(sub, point, direction, products.combination)
-        return replace(self, point=after, primal=primal(sub, after))
+        state = replace(self, point=after, primal=primal(sub, after))
+        if used is None or found.products <= used.size:
+            return replace(state, preconditioner=used)
+        return replace(state, preconditioner=None, next_size=found.products)
 
     def estimated_gap(self) -> float:
         """The relative gap of the point's duals."""
@@ -62,25 +79,25 @@ class Truncated:
     def on_rejected(self, target: float) -> Truncated:
         return replace(self, tol=target)
 
-    def _solve(self, gradient: Vector) -> Solution:
+    def _solve(self, gradient: Vector, hessian_weights: Vector, preconditioner: Preconditioner | None) -> Solution:
         """Newton's direction, solved as far as the gradient is worth."""
-        sub, settings = self.all_rows, self.settings
-        hessian_weights = sub.normalized_weights * self.point.second_derivatives
+        sub = self.all_rows
         norm = float(np.linalg.norm(gradient))
         # A solve ends at half of ‖gradient‖, earlier the smaller the gradient has become, and where the relative gap is half of tol.
         smallest = sqrt(sub.strength * self.tol * self.primal)
         target = max(min(0.5, sqrt(norm / self.first_norm)) * norm, smallest)
         matrix = products.hessian(sub.rows, hessian_weights, sub.strength, sub.intercept)
-        preconditioner = self._preconditioner(hessian_weights)
-        return conjugate_residuals(matrix, -gradient, target, settings.max_products, sub.count, preconditioner)
+        operator = None if preconditioner is None else preconditioner.operator
+        return conjugate_residuals(matrix, -gradient, target, self.settings.max_products, sub.count, operator)
 
-    def _preconditioner(self, hessian_weights: Vector) -> Operator | None:
-        """The inverse of a Hessian of sampled rows, where the data is large beside such a matrix."""
+    def _preconditioner(self, hessian_weights: Vector) -> Preconditioner | None:
+        """A preconditioner made here, where the data is large beside such a matrix."""
         sub, rows, settings = self.all_rows, self.all_rows.rows, self.settings
         if settings.preconditioner_sizes * rows.dimension**2 > rows.stored:
             return None
-        count = settings.preconditioner_rows_per_column * rows.dimension
-        return sample_preconditioner(rows, hessian_weights, sub.strength, count, sub.intercept)
+        count = self.next_size * settings.preconditioner_rows_per_column * rows.dimension
+        operator = sample_preconditioner(rows, hessian_weights, sub.strength, count, sub.intercept)
+        return Preconditioner(operator, self.next_size)
 
     def _score_direction(self, found: Solution) -> Vector:
         """How the scores change along a solution; products leave out rows of weight zero."""

@@ -211,3 +211,20 @@ def test_truncated_run_is_certified_with_a_free_intercept() -> None:
     y = np.where(X @ rng.normal(size=400) + 0.1 * rng.normal(size=700) > 0.0, 1, -1)
     result = dg.solve(dg.Problem(X, y, "logistic", 1e-3, intercept=True), "newton", tol=1e-9)
     assert result.status is dg.Status.CERTIFIED
+
+
+def test_preconditioner_serves_until_a_solve_takes_more_products_than_its_size() -> None:
+    rng = np.random.default_rng(17)
+    X = rng.normal(size=(600, 8))
+    problem = dg.Problem(X, np.sign(X @ rng.normal(size=8) + rng.normal(size=600)), "logistic", 1e-5)
+    state = truncated.start(problem, None, 1e-12, Settings(preconditioner_rows_per_column=2))
+    kept = grown = 0
+    for _ in range(8):
+        before, state = state, state.advance()
+        if state.preconditioner is None:
+            assert state.next_size > before.next_size
+            grown += 1
+        else:
+            kept += state.preconditioner is before.preconditioner
+    assert kept > 0
+    assert grown > 0

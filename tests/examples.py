@@ -34,6 +34,7 @@ def small_problem(
     intercept: bool = False,
     strength: float = 1e-2,
     dtype: type = np.float64,
+    l1_ratio: float = 0.0,
 ) -> dg.Problem:
     """24 rows × 5 columns of noisy data, the same at every call; one of the weights, if asked for, is zero.
 
@@ -52,6 +53,7 @@ def small_problem(
         strength=strength,
         sample_weight=sample_weight if weights else None,
         intercept=intercept,
+        l1_ratio=l1_ratio,
     )
 
 

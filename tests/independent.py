@@ -41,7 +41,11 @@ def solved(problem: Problem) -> tuple[float, np.ndarray, float]:
     loss = cp.sum(
         cp.multiply(sample_weight / sample_weight.sum(), losses_of(problem.loss.name, options, scores, problem.labels))
     )
-    program = cp.Problem(cp.Minimize(loss + problem.strength / 2 * cp.sum_squares(weights)))
+    ratio = problem.l1_ratio
+    penalty = (1 - ratio) / 2 * cp.sum_squares(weights)
+    if ratio > 0:
+        penalty += ratio * cp.norm1(weights)
+    program = cp.Problem(cp.Minimize(loss + problem.strength * penalty))
     program.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
     assert program.status in ("optimal", "optimal_inaccurate"), program.status
     return float(program.value), weights.value, float(intercept.value) if problem.intercept else 0.0

@@ -84,37 +84,44 @@ def sdca(
     modified_sgd_first: bool = False,
     step: Callable[..., float] = best_dual,
     center: float = 0.0,
+    ratio: float = 0.0,
 ) -> Run:
     """Procedures SDCA and, for the first epoch if asked, Modified-SGD (Shalev-Shwartz & Zhang, JMLR 2013).
 
     A free intercept is b = center + Σ s_i α_i/(μS) with μ = λ/(ρ·mean‖x‖²): the dual of a penalty (μ/2)(b − center)².
-    After an epoch the center moves to b. ρ = intercept_fraction; zero means no intercept.
+    After an epoch the center moves to b. ρ = intercept_fraction; zero means no intercept. With an L1 part `ratio` of the penalty it is
+    procedure Prox-SDCA: w is soft(x, ratio)/(1 − ratio) for the x that is w without that part.
     """
     X, y, s, strength = data
     one_over_mu = intercept_fraction * data.mean_squared_norm / strength
     alpha = np.zeros(y.size)
+
+    def weights_of(seen: float) -> np.ndarray:
+        x = data.weights_of(alpha, seen)
+        return np.sign(x) * np.maximum(np.abs(x) - ratio, 0.0) / (1.0 - ratio)
+
     epochs: list[list[Iterate]] = []
     for number, order in enumerate(orders):
         iterates = []
         seen = 0.0 if number == 0 and modified_sgd_first else data.total
         for i in map(int, order):
             # Before the first row of modified SGD there is nothing to divide by, and w^(0) = 0.
-            w = data.weights_of(alpha, seen) if seen > 0.0 else np.zeros(X.shape[1])
+            w = weights_of(seen) if seen > 0.0 else np.zeros(X.shape[1])
             b = center + (one_over_mu * float(s @ alpha) / seen if seen > 0.0 else 0.0)
             if number == 0 and modified_sgd_first:
                 seen += s[i]
                 if s[i] == 0.0:
                     iterates.append(Iterate(w, b, alpha.copy()))
                     continue
-            curvature = s[i] * (X[i] @ X[i] / strength + one_over_mu) / seen
+            curvature = s[i] * (X[i] @ X[i] / (strength * (1.0 - ratio)) + one_over_mu) / seen
             alpha[i] = step(loss, float(X[i] @ w) + b, y[i], alpha[i], curvature)
-            w = data.weights_of(alpha, seen)
+            w = weights_of(seen)
             b = center + one_over_mu * float(s @ alpha) / seen
             iterates.append(Iterate(w, b, alpha.copy()))
         epochs.append(iterates)
         center += one_over_mu * float(s @ alpha) / data.total
     b = center + one_over_mu * float(s @ alpha) / data.total
-    return Run(epochs, Iterate(data.weights_of(alpha), b, alpha.copy()))
+    return Run(epochs, Iterate(weights_of(data.total), b, alpha.copy()))
 
 
 # How far a step size may be from 1 by rounding alone.

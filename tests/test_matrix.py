@@ -95,3 +95,23 @@ def test_the_refusals_in_the_documentation_are_the_ones_made() -> None:
             rows.append(f"| `{solver}` | {what} | {sentence} |")
     table = "\n".join(["| solver | combination | sentence |", "|---|---|---|", *rows])
     assert table in REFUSALS.read_text(encoding="utf-8"), f"docs/refusals.md needs this table:\n{table}"
+
+
+def test_a_solver_that_cannot_fit_an_l1_part_refuses_it() -> None:
+    sentences = {}
+    for name, kind in dg.SOLVERS.items():
+        if name == "auto":
+            continue
+        for ratio in (0.5, 1.0):
+            problem = small_problem("squared_hinge", l1_ratio=ratio)
+            try:
+                dg.solve(problem, kind(), max_epochs=1)
+            except ValueError as refusal:
+                sentences[name, ratio] = str(refusal)
+    for name, kind in dg.SOLVERS.items():
+        for ratio in (0.5, 1.0):
+            fits = name == "auto" or ratio <= kind.largest_l1_ratio
+            assert ((name, ratio) in sentences) is not fits
+    rows = [f"| `{name}` | {ratio:g} | {sentence} |" for (name, ratio), sentence in sentences.items()]
+    table = "\n".join(["| solver | ρ | sentence |", "|---|---|---|", *rows])
+    assert table in REFUSALS.read_text(encoding="utf-8"), f"docs/refusals.md needs this table:\n{table}"

@@ -61,6 +61,24 @@ def test_the_modified_sgd_first_epoch(form: str, weights: bool, intercept: bool,
     assert_twins(seen, sdca_twin(solver, problem, seen.orders), average_from=1)
 
 
+@pytest.mark.parametrize(("form", "weights", "intercept"), SWITCHES)
+@pytest.mark.parametrize("loss", ["hinge", "poisson"])
+def test_sdca_under_an_elastic_net(form: str, weights: bool, intercept: bool, loss: str) -> None:
+    problem = small_problem(loss, form, weights, intercept, l1_ratio=0.4)
+    solver = dg.SDCA()
+    seen = drive(solver.specialized(problem), problem)
+    twin = reference.sdca(
+        reference.plain(problem),
+        table_of(problem.loss),
+        seen.orders,
+        intercept_fraction=INTERCEPT_FRACTION if intercept else 0.0,
+        center=first_intercept(problem),
+        ratio=0.4,
+    )
+    assert_twins(seen, twin)
+    assert 0 < np.count_nonzero(twin.end.weights) < 5
+
+
 @pytest.mark.parametrize("step", ["newton", "closed_form"])
 @pytest.mark.parametrize("first", ["sdca", "sgd"])
 def test_both_logistic_steps_equal_their_twins(step: str, first: str) -> None:

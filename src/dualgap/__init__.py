@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from dualgap.models.model import Model
     from dualgap.models.reading import load
     from dualgap.paths import Path, solve_path
+    from dualgap.penalties import L1, L2, PENALTIES, ElasticNet, Penalty
     from dualgap.problem import MultinomialProblem, Problem
     from dualgap.run import Result, Status, solve
     from dualgap.solvers import (
@@ -67,6 +68,7 @@ _HOMES = {
     "dualgap.data.blocks": ("Blocks",),
     "dualgap.problem": ("MultinomialProblem", "Problem"),
     "dualgap.paths": ("Path", "solve_path"),
+    "dualgap.penalties": ("L1", "L2", "PENALTIES", "ElasticNet", "Penalty"),
     "dualgap.certificate": ("Certificate", "certify"),
     "dualgap.models.reading": ("load",),
     "dualgap.models.model": ("Model",),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dualgap.losses.base import is_number
+from dualgap.linalg.elementary import is_number
 
 # Epochs of a run without any limit.
 DEFAULT_EPOCHS = 1000.0

@@ -93,6 +93,7 @@ class Loop:
 
     def prepared(self, asked: Solver) -> Solver:
         """The variant of a solver for this problem, with its kernels compiled; or a refusal."""
+        asked.check_penalty(self.problem)
         asked.check(self.problem)
         solver = asked.specialized(self.problem)
         solver.prepare(self.problem)

@@ -31,6 +31,7 @@ class Facts:
     sample_weight: np.ndarray | None
     intercept: bool
     class_count: int = 2
+    l1_ratio: float = 0.0
 
     @property
     def is_softmax(self) -> bool:
@@ -125,23 +126,31 @@ def truth_of(facts: Facts, weights: Any, intercept: float, duals: Any) -> Truth:
     labels, alpha, w = Dyadic.of(facts.labels), Dyadic.of(duals), Dyadic.of(weights)
     scores = rows.scores(w) + Dyadic.of(float(intercept))
     strength = Dyadic.of(facts.strength).fraction()
-    penalty = strength * w.dot(w).fraction() / 2
+    ratio = Fraction(facts.l1_ratio)
+    penalty = strength * ((1 - ratio) * w.dot(w).fraction() / 2 + ratio * abs(w).sum().fraction())
     shrink = Shrink.of(sample_weight, alpha) if facts.intercept else Shrink(Fraction(1), Fraction(1))
-    quadratic = _quadratic(rows, sample_weight * alpha, alpha, shrink) / (2 * strength * total * total)
+    weighted = sample_weight * alpha
+    if facts.l1_ratio == 0.0:
+        quadratic, columns_outside = _quadratic(rows, weighted, alpha, shrink) / (2 * strength * total * total), 0
+    else:
+        quadratic, columns_outside = _sparse_conjugate(rows, weighted, alpha, shrink, strength * total, ratio)
+        quadratic *= strength
     if facts.loss.name == "logistic":
         margins = labels * scores
         loss, entropy, outside = _logistic(margins, labels * alpha, facts.labels, sample_weight, shrink)
         primal, dual = loss / total + penalty, entropy / total - quadratic
-        return Truth(primal, dual, outside, SLACK * (primal + entropy / total + quadratic))
+        return Truth(primal, dual, outside + columns_outside, SLACK * (primal + entropy / total + quadratic))
     if facts.loss.name == "poisson":
         loss, conjugate, outside, size = _poisson(scores, alpha, labels, sample_weight, shrink)
         slack = SLACK * (size / total + penalty + quadratic)
-        return Truth(loss / total + penalty, conjugate / total - quadratic, outside, slack)
+        return Truth(loss / total + penalty, conjugate / total - quadratic, outside + columns_outside, slack)
     shape = SHAPES[facts.loss.name](facts.loss)
     bounds = Bounds.of(shape, facts.labels)
     loss = _losses(shape, bounds, labels - scores, sample_weight)
     conjugate = _conjugates(shape, alpha, labels, sample_weight, shrink)
-    return Truth(loss / total + penalty, conjugate / total - quadratic, bounds.outside(alpha), Fraction(0))
+    return Truth(
+        loss / total + penalty, conjugate / total - quadratic, bounds.outside(alpha) + columns_outside, Fraction(0)
+    )
 
 
 class Shrink(NamedTuple):
@@ -178,6 +187,21 @@ def _quadratic(rows: ExactRows, weighted: Dyadic, duals: Dyadic, shrink: Shrink)
         + 2 * shrink.positive * shrink.negative * up.dot(down).fraction()
         + shrink.negative**2 * down.dot(down).fraction()
     )
+
+
+def _sparse_conjugate(
+    rows: ExactRows, weighted: Dyadic, duals: Dyadic, shrink: Shrink, divisor: Fraction, ratio: Fraction
+) -> tuple[Fraction, int]:
+    """r*(x) = ‖soft(x, ρ)‖²/(2(1 − ρ)) for x = Σ s_i α_i x_i/(λS) of the shrunk duals; for ρ = 1 how many |x_j| are above 1."""
+    up, down = (rows.combination(part) for part in _parts(weighted, duals))
+    scales = (shrink.positive * Fraction(2) ** up.exponent, shrink.negative * Fraction(2) ** down.exponent)
+    total, outside = Fraction(0), 0
+    for u, d in zip(up.ints.tolist(), down.ints.tolist(), strict=True):
+        excess = abs(scales[0] * u + scales[1] * d) / divisor - ratio
+        if excess > 0:
+            outside += ratio == 1
+            total += excess**2
+    return (Fraction(0) if ratio == 1 else total / (2 * (1 - ratio))), outside
 
 
 def _losses(shape: Shape, bounds: Bounds, residuals: Dyadic, sample_weight: Dyadic) -> Fraction:

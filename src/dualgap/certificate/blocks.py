@@ -19,6 +19,7 @@ from dualgap.certificate.bounds import (
     REFERENCE_PART,
     UNDERFLOW,
     Model,
+    PenaltyParts,
     Precision,
     RowSums,
     certificate,
@@ -228,9 +229,8 @@ def _with_factors(
         problem.dimension,
         abs(asked.intercept),
     )
-    proven = certificate(
-        model, sums, precision, problem.penalty(asked.weights), problem.penalty(dual_weights), distance
-    )
+    parts = PenaltyParts(problem.penalty(asked.weights), problem.penalty(dual_weights), distance)
+    proven = certificate(model, sums, precision, parts)
     return BlockJudgement(
         proven, (float(factors[0]), float(factors[1])), float(sides[:, 3].sum()) / problem.total_weight
     )

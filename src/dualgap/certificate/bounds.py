@@ -4,7 +4,8 @@ u = 2⁻⁵³ is the unit roundoff and γ_k = ku/(1 − ku): a sum of products i
 errs by at most γ_k of the sum of the absolute products, in any order, with or without fused operations. exp and log1p are
 assumed to err by at most 4 units in the last place. ⟨·⟩ is the mean (1/S) Σ s_i · over the rows.
 
-gap = ⟨h⟩ + (λ/2)‖w − w(α)‖², h = φ(z) + φ*(−α) + αz ≥ 0 for each row, so that an upper bound is a sum of upper bounds
+gap = ⟨h⟩ + λ[linear + (1 − ρ)/2 ‖w − w(α)‖²], h = φ(z) + φ*(−α) + αz ≥ 0 for each row and linear = Σ |w_j|(ρ − sign(w_j)c_j) ≥ 0
+for each column, so that an upper bound is a sum of upper bounds; for ρ = 0 linear is 0
 """
 
 from __future__ import annotations
@@ -67,8 +68,8 @@ class Precision(NamedTuple):
 
     scores: float
     """√⟨e²⟩ of the score errors e."""
-    dual_weights: float
-    """An upper bound on the norm of the error of the computed w(α)."""
+    combination: float
+    """An upper bound on the norm of the error of the computed x(α)."""
     sums: int
     """Operations that a row's term passes through in a mean."""
     dual_sum: float
@@ -89,12 +90,32 @@ class Model(NamedTuple):
     columns: int
     intercept: float
     """|b|; with several classes the largest."""
+    l2_ratio: float = 1.0
+    """1 − ρ."""
 
 
-def certificate(
-    model: Model, sums: RowSums, precision: Precision, penalty: float, dual_penalty: float, distance: float
-) -> Certificate:
-    """The certificate of computed sums: `penalty` is g(w), `dual_penalty` g(w(α)), `distance` ‖w − w(α)‖, all as computed."""
+class PenaltyParts(NamedTuple):
+    """What a certificate needs of the penalty at w and x(α), as computed."""
+
+    value: float
+    """g(w)."""
+    conjugate: float
+    """g*(v)."""
+    distance: float
+    """‖w − w(α)‖; 0 for ρ = 1."""
+    linear: float = 0.0
+    """Σ |w_j|(ρ − sign(w_j)c_j)."""
+    linear_error: float = 0.0
+    """For ρ = 1, at least Σ |w_j|δ_j with the error δ_j of each x_j(α)."""
+    dual_weight_size: float = 0.0
+    """‖w(α)‖ where a soft threshold made it of x(α), with rounding of its own."""
+
+
+def certificate(model: Model, sums: RowSums, precision: Precision, parts: PenaltyParts) -> Certificate:
+    """The certificate of computed sums over the rows, and of the penalty's parts."""
+    penalty, dual_penalty, distance = parts.value, parts.conjugate, parts.distance
+    # For ρ = 1 no distance counts: its factor below is zero, and the errors of x(α) are in the linear part.
+    l2_ratio = model.l2_ratio if model.l2_ratio > 0.0 else 1.0
     summed = gamma(precision.sums + 2)
     loss_rounding = LOSS_OPERATIONS * UNIT
     rate = sums.rate + loss_rounding * (sums.rate + sums.dual)
@@ -103,18 +124,21 @@ def certificate(
     if not model.has_product_form:
         # |αz| ≤ h + φ + |φ*|.
         fenchel += loss_rounding * (2.0 * (sums.values + sums.conjugate_sizes) + sums.gaps)
-    moved = distance * (1.0 + gamma(model.columns + 4)) + precision.dual_weights
+    moved = distance * (1.0 + gamma(model.columns + 4)) + precision.combination / l2_ratio
+    # A soft threshold, a division and the rounding of 1 − ρ each err by at most u of what they give.
+    moved += 4.0 * UNIT * parts.dual_weight_size
     # Exactly feasible duals are (1 − ε)α for the sign that is too heavy: h is convex in α and φ*(0) = 0, so each h grows by
-    # at most ε·φ; w(α) moves by at most ε‖v±‖/λ.
+    # at most ε·φ; x(α) moves by at most ε‖v±‖/λ.
     repair = precision.dual_sum * sums.repair * (1.0 + summed + loss_rounding)
     if precision.dual_sum:
-        moved += precision.dual_sum * sums.repair_norm * model.row_norm / model.strength
+        moved += precision.dual_sum * sums.repair_norm * model.row_norm / model.strength / l2_ratio
     # The root of λ/2 comes first: a square alone may leave float64's range.
-    root = sqrt(0.5 * model.strength)
-    is_exact = sums.values == sums.argument == sums.dual == distance == 0.0
+    root = sqrt(0.5 * model.strength * model.l2_ratio)
+    linear = model.strength * (parts.linear * (1.0 + gamma(model.columns + 4)) + parts.linear_error) * SLACK
+    is_exact = sums.values == sums.argument == sums.dual == distance == parts.linear == 0.0
     lost = 0.0 if is_exact else LOST_BY_TERMS
-    gap = (lost + fenchel + (root * moved) * (root * moved) * SLACK + repair) * SLACK
-    computed = sums.gaps + (root * distance) * (root * distance)
+    gap = (lost + fenchel + (root * moved) * (root * moved) * SLACK + linear + repair) * SLACK
+    computed = sums.gaps + (root * distance) * (root * distance) + model.strength * parts.linear
     slope = sums.dual + rate
     primal = sums.values + penalty
     primal_error = (
@@ -125,12 +149,12 @@ def certificate(
         + UNIT * primal
     ) * SLACK
     conjugate_size = sums.conjugate_sizes + 2.0 * sums.dual * model.label
-    dual_size = sqrt(2.0 * dual_penalty / model.strength) if dual_penalty > 0.0 else 0.0
+    dual_size = sqrt(2.0 * dual_penalty / (model.strength * l2_ratio)) if dual_penalty > 0.0 else 0.0
     dual_error = (
         lost
         + (summed + loss_rounding) * conjugate_size
         + gamma(model.columns + 4) * dual_penalty
-        + model.strength * precision.dual_weights * (dual_size + 0.5 * precision.dual_weights)
+        + model.strength * precision.combination * (dual_size + 0.5 * precision.combination / l2_ratio)
         + precision.dual_sum * model.intercept * sums.dual
     ) * SLACK
     dual = sums.conjugates - dual_penalty

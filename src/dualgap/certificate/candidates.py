@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,12 +33,14 @@ def make_feasible(problem: Problem, duals: Vector) -> None:
         np.multiply(duals, up / down, out=duals, where=duals < 0.0)
 
 
-def best_factor(problem: Problem, duals: Vector, quadratic: float) -> float:
-    """About the t that maximizes D(tα); `quadratic` is λ‖w(α)‖²."""
+def best_factor(
+    problem: Problem, duals: Vector, penalty_slope: Callable[[float], float], largest: float = np.inf
+) -> float:
+    """About the t ≤ largest that maximizes D(tα); `penalty_slope` is the slope of g*(tv) in t."""
     loss, labels = problem.loss, problem.labels
 
     def slope(t: float) -> float:
-        return problem.mean_of(lambda c: loss.ray_slope(t, duals[c], labels[c])) - t * quadratic
+        return problem.mean_of(lambda c: loss.ray_slope(t, duals[c], labels[c])) - penalty_slope(t)
 
-    limit = min(loss.ray_limit(duals[c], labels[c]) for c in problem.chunks())
+    limit = min(largest, *(loss.ray_limit(duals[c], labels[c]) for c in problem.chunks()))
     return ray.best_factor(slope, limit, problem.baseline)

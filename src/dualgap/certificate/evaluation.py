@@ -13,6 +13,7 @@ from dualgap.certificate.bounds import (
     REFERENCE_PART,
     UNDERFLOW,
     Model,
+    PenaltyParts,
     Precision,
     RowSums,
     certificate,
@@ -38,7 +39,7 @@ class OneScorePoint(Point[Problem]):
 
     make_feasible = staticmethod(candidates.make_feasible)
 
-    def evaluate(self, duals: Vector, dual_weights: Vector) -> Evaluation:
+    def evaluate(self, duals: Vector, combination: Vector) -> Evaluation:
         problem, scores, operations = self.problem, self.scores, self.facts.sum_operations
         errors = score_errors(self.facts, self._weight_norm(), abs(self.intercept))
         sums = self._row_sums(
@@ -49,18 +50,17 @@ class OneScorePoint(Point[Problem]):
         )
         precision = Precision(
             errors.root_mean_square,
-            self._dual_weights_error(sums.dual),
+            self._combination_error(sums.dual),
             operations,
             2.0 * gamma(operations + 12) if problem.intercept and sums.dual else 0.0,
         )
-        dual_penalty = problem.penalty(dual_weights)
+        column_errors = self._column_errors(sums.dual, gamma(self.facts.dual_operations + 4) + precision.dual_sum)
+        dual_penalty = problem.penalty_conjugate(combination)
+        if column_errors is not None and float((np.abs(combination) + column_errors).max(initial=0.0)) > 1.0:
+            dual_penalty = np.inf  # rounding may hide that x(α) is outside the domain
+        linear, difference = problem.penalty.gap(self.weights, combination)
         found = certificate(
-            self._model(),
-            sums,
-            precision,
-            problem.penalty(self.weights),
-            dual_penalty,
-            root_of_squares(None, self.weights - dual_weights),
+            self._model(), sums, precision, self._penalty_parts(linear, difference, dual_penalty, column_errors)
         )
         return Evaluation(found, dual_penalty)
 
@@ -82,18 +82,72 @@ class OneScorePoint(Point[Problem]):
                 self.facts.sum_operations,
                 infeasible * (1.0 + gamma(rows.count + 4)),
             )
+            # Duals for which `evaluate` found x(α) inside the domain of r* are inside it.
+            dual_penalty = problem.penalty_conjugate(found.combination)
+            column_errors = self._column_errors(sums.dual, found.relative + precision.dual_sum)
+            if column_errors is not None:
+                column_errors += PAIR_ERROR * np.abs(found.combination)
             proven = certificate(
                 self._model(),
                 sums,
                 precision,
-                problem.penalty(self.weights),
-                problem.penalty(found.weights),
-                root_of_squares(None, found.difference),
+                self._penalty_parts(found.linear, found.difference, dual_penalty, column_errors),
             )
         return precise_certificate(proven)
 
-    def best_factor(self, duals: Vector, quadratic: float) -> float:
-        return candidates.best_factor(self.problem, duals, quadratic)
+    def _penalty_parts(
+        self, linear: float, difference: Vector, dual_penalty: float, column_errors: Vector | None
+    ) -> PenaltyParts:
+        """The penalty's parts of the gap; `column_errors` bound the error of each x_j(α) for ρ = 1."""
+        problem = self.problem
+        is_mixed = problem.penalty.is_sparse and problem.penalty.has_dual_weights
+        return PenaltyParts(
+            problem.penalty_value(self.weights),
+            dual_penalty,
+            root_of_squares(None, difference),
+            linear,
+            0.0 if column_errors is None else float(np.abs(self.weights) @ column_errors),
+            (self._weight_norm() + root_of_squares(None, difference)) * SLACK if is_mixed else 0.0,
+        )
+
+    def _column_errors(self, dual: float, relative: float) -> Vector | None:
+        """δ_j ≥ |x̂_j(α) − x_j(α)| of exactly feasible duals: `relative` of ⟨|α||x_j|⟩/λ ≤ √⟨α²⟩√⟨x_j²⟩/λ; None unless ρ = 1."""
+        problem, facts = self.problem, self.facts
+        if problem.penalty.has_dual_weights:
+            return None
+        if dual == 0.0:
+            return np.zeros(problem.rows.dimension)
+        count = problem.rows.count
+        sizes = problem.column_sizes * (1.0 + gamma(facts.dual_operations + 8)) + sqrt(count * UNDERFLOW)
+        lost = count * UNDERFLOW * (1.0 + facts.matrix_norm) / problem.lambda_n
+        return np.asarray((relative * dual / problem.strength * sizes + lost) * SLACK)
+
+    def largest_factor(self, duals: Vector, combination: Vector) -> float:
+        problem = self.problem
+        if problem.penalty.has_dual_weights:
+            return np.inf
+        dual = root_of_squares(problem.sample_weight, duals) / sqrt(problem.total_weight) * SLACK
+        dual *= 1.0 + gamma(self.facts.sum_operations + 2)
+        relative = gamma(self.facts.dual_operations + 4)
+        if problem.intercept:
+            relative += 2.0 * gamma(self.facts.sum_operations + 12)
+        errors = self._column_errors(dual, relative)
+        assert errors is not None
+        largest = float((np.abs(combination) + errors).max(initial=0.0))
+        return 1.0 / (largest * SLACK) if largest > 0.0 else np.inf
+
+    def best_factor(self, duals: Vector, combination: Vector, dual_penalty: float, limit: float) -> float:
+        penalty = self.problem.penalty
+        if not penalty.is_sparse:
+            return candidates.best_factor(self.problem, duals, lambda t: t * (2.0 * dual_penalty), limit)
+        if not penalty.has_dual_weights:
+            return candidates.best_factor(self.problem, duals, lambda t: 0.0, limit)
+        used = combination[np.abs(combination) > 0.0]
+
+        def slope(t: float) -> float:
+            return self.problem.strength * float(penalty.dual_weights(t * used) @ used)
+
+        return candidates.best_factor(self.problem, duals, slope, limit)
 
     def scaled(self, duals: Vector, factor: float) -> Vector:
         loss, labels = self.problem.loss, self.problem.labels
@@ -115,8 +169,8 @@ class OneScorePoint(Point[Problem]):
             errors += 2.0 * UNIT * np.abs(scores.high)
         return np.asarray(errors)
 
-    def _dual_weights_error(self, dual: float) -> float:
-        """‖ŵ(α) − w(α)‖ ≤ γ_K ⟨|α|‖x‖⟩/λ ≤ γ_K √⟨α²⟩√⟨‖x‖²⟩/λ, for K operations a product passes through."""
+    def _combination_error(self, dual: float) -> float:
+        """‖x̂(α) − x(α)‖ ≤ γ_K ⟨|α|‖x‖⟩/λ ≤ γ_K √⟨α²⟩√⟨‖x‖²⟩/λ, for K operations a product passes through."""
         if dual == 0.0:
             return 0.0
         problem, facts = self.problem, self.facts
@@ -137,8 +191,10 @@ class OneScorePoint(Point[Problem]):
             REFERENCE_PART * problem.baseline,
             problem.loss.has_product_form,
             problem.loss.argument_scale,
-            problem.rows.dimension,
+            # The terms of a penalty with an L1 part take some more operations.
+            problem.rows.dimension + (8 if problem.penalty.is_sparse else 0),
             abs(self.intercept),
+            problem.penalty.l2_ratio,
         )
 
     def _row_sums(

@@ -26,10 +26,10 @@ POINTS: dict[type[BaseProblem], type[Point[Any]]] = {Problem: OneScorePoint, Mul
 
 
 class _Candidate(NamedTuple):
-    """Feasible duals, the weights they give, and what they prove."""
+    """Feasible duals, their x(α), and what they prove."""
 
     duals: Vector
-    dual_weights: Vector
+    combination: Vector
     evaluation: Evaluation
 
     @property
@@ -89,14 +89,14 @@ def certify(
     True
     """
     kind = next(POINTS[parent] for parent in type(problem).__mro__ if parent in POINTS)
-    carried, dual_weights = None, None
+    carried, combination = None, None
     if duals is None:
         scores = problem.rows.scores(weights)
     else:
-        # The duals are made feasible first, so that X w and w(α) take one pass over the rows.
+        # The duals are made feasible first, so that X w and x(α) take one pass over the rows.
         carried = problem.clipped_duals(duals)
         kind.make_feasible(problem, carried)
-        scores, dual_weights = problem.scores_and_weights_of(weights, carried)
+        scores, combination = problem.scores_and_combination_of(weights, carried)
     if problem.intercept:
         intercept = problem.best_intercept(scores, intercept)
         scores += intercept
@@ -104,12 +104,12 @@ def certify(
         intercept = problem.constant
     point = kind(problem, weights, intercept, scores)
     best: _Candidate | None = None
-    if carried is not None and dual_weights is not None:
-        best = _best_on_ray(point, carried, dual_weights, tol, gap_tol)
+    if carried is not None and combination is not None:
+        best = _best_on_ray(point, carried, combination, tol, gap_tol)
     if best is None or not best.evaluation.certificate.proves(carried_target, gap_tol):
         suggested = problem.suggested_duals(scores)
         kind.make_feasible(problem, suggested)
-        found = _best_on_ray(point, suggested, problem.weights_of(suggested), tol, gap_tol)
+        found = _best_on_ray(point, suggested, problem.combination_of(suggested), tol, gap_tol)
         if best is None or found.gap < best.gap:
             best = found
     certificate = best.evaluation.certificate
@@ -124,18 +124,23 @@ def certify(
     return Judgement(certificate, weights, intercept, best.duals, scores, is_rounding)
 
 
-def _best_on_ray(point: Point[Any], duals: Vector, dual_weights: Vector, tol: float, gap_tol: float) -> _Candidate:
+def _best_on_ray(point: Point[Any], duals: Vector, combination: Vector, tol: float, gap_tol: float) -> _Candidate:
     """The duals that prove the smallest gap on the ray through feasible ones, which may be scaled in place.
 
-    `dual_weights` is w(α). Where the duals themselves prove tol or gap_tol, they stay as they are.
+    `combination` is x(α). Where the duals themselves prove tol or gap_tol, they stay as they are.
     """
-    here = _Candidate(duals, dual_weights, point.evaluate(duals, dual_weights))
+    limit = point.largest_factor(duals, combination)
+    if limit < 1.0:
+        # x(α) is outside the domain of r*, which contains zero: the end of the ray inside it is the start.
+        duals[:] = point.scaled(duals, limit)
+        combination, limit = combination * limit, 1.0
+    here = _Candidate(duals, combination, point.evaluate(duals, combination))
     if here.evaluation.certificate.proves(tol, gap_tol):
         return here
-    factor = point.best_factor(duals, 2.0 * here.evaluation.dual_penalty)
+    factor = point.best_factor(duals, combination, here.evaluation.dual_penalty, limit)
     if factor != 1.0:
         scaled = point.scaled(duals, factor)
-        there = _Candidate(scaled, dual_weights * factor, point.evaluate(scaled, dual_weights * factor))
+        there = _Candidate(scaled, combination * factor, point.evaluate(scaled, combination * factor))
         if there.gap < here.gap:
             duals[:] = scaled
             return there._replace(duals=duals)

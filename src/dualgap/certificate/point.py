@@ -71,7 +71,7 @@ def score_errors(facts: Facts, weight_norm: float, intercept_size: float) -> Sco
 
 
 class Evaluation(NamedTuple):
-    """A certificate, and g(w(α)) as computed."""
+    """A certificate, and g*(v) as computed."""
 
     certificate: Certificate
     dual_penalty: float
@@ -90,16 +90,20 @@ class Point(ABC, Generic[AProblem]):
         """In place: empty rows go to their optimum, and with a free intercept Σ s_i α_i becomes zero."""
 
     @abstractmethod
-    def evaluate(self, duals: Vector, dual_weights: Vector) -> Evaluation:
-        """The certificate of the point and feasible duals; `dual_weights` is w(α) as computed."""
+    def evaluate(self, duals: Vector, combination: Vector) -> Evaluation:
+        """The certificate of the point and feasible duals; `combination` is x(α) as computed."""
 
     @abstractmethod
     def evaluate_precisely(self, duals: Vector) -> Certificate | None:
         """The same with every sum that can cancel in double-double arithmetic; None where a product leaves float64's range."""
 
     @abstractmethod
-    def best_factor(self, duals: Vector, quadratic: float) -> float:
-        """About the t that maximizes D(tα); `quadratic` is λ‖w(α)‖². D bounds P* at any t, so a few digits are enough."""
+    def best_factor(self, duals: Vector, combination: Vector, dual_penalty: float, limit: float) -> float:
+        """About the t ≤ limit that maximizes D(tα); `dual_penalty` is g*(v). D bounds P* at any t, so a few digits are enough."""
+
+    def largest_factor(self, duals: Vector, combination: Vector) -> float:
+        """A t up to which t·x(α) is in the domain of r* for sure; infinite where the domain is everything."""
+        return float("inf")
 
     @abstractmethod
     def scaled(self, duals: Vector, factor: float) -> Vector:

@@ -1,4 +1,4 @@
-"""The parts of a certificate in double-double arithmetic: scores, w(α) and its difference from w, with bounds on their errors.
+"""The parts of a certificate in double-double arithmetic: scores, x(α) and w − w(α), with bounds on their errors.
 
 A certificate made of them costs some dozens of passes over the data. It is needed where the bound on rounding alone spoils a proof:
 fits that are nearly perfect, and data far from zero.
@@ -19,6 +19,7 @@ from dualgap.data.rows import DenseRows, Rows, csr
 from dualgap.linalg.double_double import Pair, pair_error, products, two_product, two_sum
 from dualgap.linalg.floats import UNIT
 from dualgap.losses.base import LOSS_ROUNDING, SLACK
+from dualgap.penalties import Penalty
 from dualgap.problem import BaseProblem
 
 Vector = NDArray[np.float64]
@@ -68,14 +69,18 @@ def pair_scores(matrix: Any, weights: Vector, intercept: float) -> Pair:
 
 
 class DualSide(NamedTuple):
-    """w(α) and its difference from w."""
+    """x(α), and what the penalty's part of the gap is made of."""
 
-    weights: Vector
-    """w(α), rounded."""
+    combination: Vector
+    """x(α), rounded."""
     difference: Vector
-    """w − w(α)."""
+    """w − w(α); zeros for ρ = 1."""
+    linear: float
+    """Σ |w_j|(ρ − sign(w_j)c_j)."""
+    relative: float
+    """x_j(α) errs by at most this part of the sum of its absolute products."""
     error: float
-    """How far the difference can be off, in norm."""
+    """How far x(α) can be off, in norm."""
     dual_sum: float
     """At least |Σ s_iα_i|."""
     heavier: float
@@ -83,7 +88,7 @@ class DualSide(NamedTuple):
 
 
 def dual_side(problem: BaseProblem, matrix: Any, weights: Vector, duals: Pair, product_size: float) -> DualSide:
-    """w(α) = v/(λS) and its difference from w; `product_size` is ⟨|α|‖x‖⟩."""
+    """x(α) = v/(λS) and the difference of w(α) from w; `product_size` is ⟨|α|‖x‖⟩."""
     weighted = duals
     if problem.sample_weight is not None:
         product, error = two_product(problem.sample_weight, duals.high)
@@ -94,7 +99,7 @@ def dual_side(problem: BaseProblem, matrix: Any, weights: Vector, duals: Pair, p
     first = v.high / divisor[0]
     product, error = two_product(first, divisor[0])
     second = (((v.high - product) - error) + v.low - first * divisor[1]) / divisor[0]
-    difference, error = two_sum(weights, -first)
+    linear, difference = _penalty_gap(problem.penalty, weights, Pair(first, second))
     count = problem.rows.count
     operations = problem.rows.combination_operations(prod(problem.weights_shape[1:]))
     relative = pair_error(count) + PAIR_ERROR + 2.0 * UNIT * gamma(operations + 4)
@@ -102,10 +107,27 @@ def dual_side(problem: BaseProblem, matrix: Any, weights: Vector, duals: Pair, p
     lost = count * UNDERFLOW * (sqrt(first.size) + sqrt(problem.rows.squared_size)) / problem.lambda_n
     return DualSide(
         first,
-        difference + (error - second),
+        difference,
+        linear,
+        relative,
         relative * product_size * (1.0 + gamma(count + 4)) / problem.strength + PAIR_ERROR * sizes + 4.0 * lost,
         *_dual_sums(weighted),
     )
+
+
+def _penalty_gap(penalty: Penalty, weights: Vector, x: Pair) -> tuple[float, Vector]:
+    """The linear part of the penalty's gap and w − w(α); a difference from ρ that cancels is exact in the first numbers of x."""
+    ratio = penalty.l1_ratio
+    if ratio == 0.0:
+        difference, error = two_sum(weights, -x.high)
+        return 0.0, difference + (error - x.low)
+    sign = np.sign(weights)
+    linear = float(np.abs(weights) @ np.clip((ratio - sign * x.high) - sign * x.low, 0.0, 2.0 * ratio))
+    if not penalty.has_dual_weights:
+        return linear, np.zeros_like(weights)
+    sign = np.sign(x.high)
+    excess = np.maximum((np.abs(x.high) - ratio) + sign * x.low, 0.0)
+    return linear, weights - sign * excess / penalty.l2_ratio
 
 
 def _lambda_n(problem: BaseProblem) -> tuple[float, float]:

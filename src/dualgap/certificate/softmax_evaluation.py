@@ -12,6 +12,7 @@ from dualgap.certificate.bounds import (
     REFERENCE_PART,
     UNDERFLOW,
     Model,
+    PenaltyParts,
     Precision,
     RowSums,
     certificate,
@@ -41,7 +42,7 @@ class SoftmaxPoint(Point[MultinomialProblem]):
 
     make_feasible = staticmethod(softmax_candidates.make_feasible)
 
-    def evaluate(self, duals: Matrix, dual_weights: Matrix) -> Evaluation:
+    def evaluate(self, duals: Matrix, combination: Matrix) -> Evaluation:
         problem, rows, facts = self.problem, self.problem.rows, self.facts
         errors = score_errors(facts, self._weight_norm(), self._intercept_size)
         sums = self._row_sums(self.scores, duals, np.full(rows.count, errors.largest), errors.root_mean_square)
@@ -55,14 +56,16 @@ class SoftmaxPoint(Point[MultinomialProblem]):
             self._sum_operations,
             self._infeasibility(duals),
         )
-        dual_penalty = problem.penalty(dual_weights)
+        dual_penalty = problem.penalty_conjugate(combination)
         found = certificate(
             self._model(),
             sums,
             precision,
-            problem.penalty(self.weights),
-            dual_penalty,
-            root_of_squares(None, (self.weights - dual_weights).ravel()),
+            PenaltyParts(
+                problem.penalty_value(self.weights),
+                dual_penalty,
+                root_of_squares(None, (self.weights - combination).ravel()),
+            ),
         )
         return Evaluation(found, dual_penalty)
 
@@ -93,14 +96,16 @@ class SoftmaxPoint(Point[MultinomialProblem]):
                 self._model(),
                 sums,
                 precision,
-                problem.penalty(self.weights),
-                sum(problem.penalty(side.weights) for side in sides),
-                root_of_squares(None, np.concatenate([side.difference for side in sides])),
+                PenaltyParts(
+                    problem.penalty_value(self.weights),
+                    sum(problem.penalty_conjugate(side.combination) for side in sides),
+                    root_of_squares(None, np.concatenate([side.difference for side in sides])),
+                ),
             )
         return precise_certificate(proven)
 
-    def best_factor(self, duals: Matrix, quadratic: float) -> float:
-        return softmax_candidates.best_factor(self.problem, duals, quadratic)
+    def best_factor(self, duals: Matrix, combination: Matrix, dual_penalty: float, limit: float) -> float:
+        return softmax_candidates.best_factor(self.problem, duals, 2.0 * dual_penalty)
 
     def scaled(self, duals: Matrix, factor: float) -> Matrix:
         out = factor * duals

@@ -9,8 +9,8 @@ from sklearn.utils import check_random_state
 
 from dualgap.estimators.notes import note_once
 from dualgap.estimators.synonyms import has_no_penalty
+from dualgap.linalg.elementary import is_number
 from dualgap.losses import LOSSES, Loss
-from dualgap.losses.base import is_number
 from dualgap.solvers import SOLVERS, Auto, Solver
 from dualgap.spec import build, canonical, parse
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap.losses.base import is_number
+from dualgap.linalg.elementary import is_number
 
 
 class Synonym(NamedTuple):

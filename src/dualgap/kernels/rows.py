@@ -57,6 +57,26 @@ def _sparse_add(rows, i, scale, weights):
         p += ONE
 
 
+def _dense_soft_dot(rows, i, weights, threshold):
+    row = rows.values[i]
+    total = 0.0
+    for j in range(row.size):
+        w = weights[j]
+        total += row[j] * (max(w - threshold, 0.0) + min(w + threshold, 0.0))
+    return total
+
+
+def _sparse_soft_dot(rows, i, weights, threshold):
+    data, indices = rows.data, rows.indices
+    p, end = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[np.uint64(i) + ONE])
+    total = 0.0
+    while p < end:
+        w = weights[indices[p]]
+        total += data[p] * (max(w - threshold, 0.0) + min(w + threshold, 0.0))
+        p += ONE
+    return total
+
+
 def _dense_prefetch(rows, i):
     width = np.uint64(rows.values.shape[1])
     p = np.uint64(i) * width
@@ -76,6 +96,7 @@ def _sparse_prefetch(rows, i):
 
 
 DOT = {DenseRows: _dense_dot, SparseRows: _sparse_dot}
+SOFT_DOT = {DenseRows: _dense_soft_dot, SparseRows: _sparse_soft_dot}
 ADD = {DenseRows: _dense_add, SparseRows: _sparse_add}
 PREFETCH = {DenseRows: _dense_prefetch, SparseRows: _sparse_prefetch}
 
@@ -83,6 +104,11 @@ PREFETCH = {DenseRows: _dense_prefetch, SparseRows: _sparse_prefetch}
 def dot(rows, i, weights):
     """⟨x_i, w⟩ in float64."""
     return DOT[type(rows)](rows, i, weights)
+
+
+def soft_dot(rows, i, weights, threshold):
+    """⟨x_i, soft(w, threshold)⟩ in float64."""
+    return SOFT_DOT[type(rows)](rows, i, weights, threshold)
 
 
 def add_to(rows, i, scale, weights):
@@ -97,6 +123,11 @@ def prefetch(rows, i):
 @specialized(dot, regroup=True)
 def _dot(rows, i, weights):
     return by_class(DOT, rows)
+
+
+@specialized(soft_dot, regroup=True)
+def _soft_dot(rows, i, weights, threshold):
+    return by_class(SOFT_DOT, rows)
 
 
 @specialized(add_to, regroup=True)

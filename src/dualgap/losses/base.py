@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dualgap.linalg.elementary import is_number, soft
 from dualgap.linalg.floats import UNIT
 
 Vector = NDArray[np.float64]
@@ -313,21 +314,11 @@ def within(values: Vector, low: float, high: float) -> Vector:
     return np.minimum(out, high, out=out)
 
 
-def soft(values: Vector, epsilon: float) -> Vector:
-    """Soft threshold: towards zero by ε, and zero within it."""
-    return values if epsilon == 0.0 else np.sign(values) * np.maximum(np.abs(values) - epsilon, 0.0)
-
-
 def refuse_outside(lines: Vector, duals: Vector, low: float, high: float) -> Vector:
     """In place: −∞ where a dual is not in [low, high], which mostly is nowhere."""
     if not (duals.min(initial=0.0) >= low and duals.max(initial=0.0) <= high):
         lines[~((duals >= low) & (duals <= high))] = -np.inf
     return lines
-
-
-def is_number(value: Any) -> bool:
-    """Whether a parameter is a finite real number, of Python or of NumPy."""
-    return isinstance(value, int | float | np.integer | np.floating) and bool(np.isfinite(value))
 
 
 def positive(owner: str, name: str, value: Any) -> None:

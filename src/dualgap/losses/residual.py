@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from dualgap.linalg.double_double import two_sum
+from dualgap.linalg.elementary import is_number, soft
 from dualgap.losses.base import (
     LOSS_ROUNDING,
     SLACK,
@@ -19,10 +20,8 @@ from dualgap.losses.base import (
     QuadraticFamily,
     RowTerms,
     Vector,
-    is_number,
     positive,
     refuse_outside,
-    soft,
     within,
 )
 

@@ -3,9 +3,9 @@
 A problem is rows x_i with labels, sample weights s_i (S = Σ s_i), a strength λ and a loss. It has one score a row, or one for each
 class in the softmax model; weights, intercept and duals have the shapes that the problem states.
 
-P(w, b) = (1/S) Σ s_i φ_i(z_i) + (λ/2)‖w‖² ,      z_i = ⟨x_i, w⟩ + b
-D(α)    = (1/S) Σ −s_i φ_i*(−α_i) − (λ/2)‖w(α)‖² ,      w(α) = (1/(λS)) Σ s_i α_i x_i
-with a free intercept b the duals must also satisfy Σ s_i α_i = 0
+P(w, b) = (1/S) Σ s_i φ_i(z_i) + λ·r(w) ,      z_i = ⟨x_i, w⟩ + b
+D(α)    = (1/S) Σ −s_i φ_i*(−α_i) − λ·r*(x(α)) ,      x(α) = (1/(λS)) Σ s_i α_i x_i ,      w(α) = ∇r*(x(α))
+with a free intercept b the duals must also satisfy Σ s_i α_i = 0; r = ‖·‖²/2, where w(α) = x(α), or another penalty of the table
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from dualgap.data.validation import as_rows
 from dualgap.lazy import lazy
 from dualgap.linalg.floats import TINY, UNIT
 from dualgap.linalg.parallel import parallel_map
+from dualgap.linalg.partition import sum_slices
+from dualgap.penalties import Penalty, penalty_of
 from dualgap.problem.sums import EVERY, total
 
 Vector = NDArray[np.float64]
@@ -38,15 +40,19 @@ DUAL_ROUNDING = 1e-12
 
 
 class BaseProblem(ABC):
-    """Rows with labels, sample weights and a strength, and the functions P, D and w(α) of them. Nothing in it changes."""
+    """Rows with labels, sample weights, a strength and a penalty, and the functions P, D and w(α) of them. Nothing in it changes."""
 
     labels: NDArray[Any]
     """Labels −1/+1, real targets, or in the softmax model the number of each row's class."""
     classes: NDArray[Any] | None
     """The labels as they were given, in order; None for real targets."""
 
-    def __init__(self, X: Any, strength: float, sample_weight: ArrayLike | None, intercept: bool) -> None:
+    def __init__(
+        self, X: Any, strength: float, sample_weight: ArrayLike | None, intercept: bool, l1_ratio: float = 0.0
+    ) -> None:
         self.strength = checked_strength(strength)
+        self.penalty: Penalty = penalty_of(l1_ratio)
+        """r, in units of the strength."""
         self.intercept = bool(intercept)
         """Whether there is a free intercept b."""
         self.rows: Rows = as_rows(X)
@@ -113,6 +119,20 @@ class BaseProblem(ABC):
             return self.rows.squared_size / self.total_weight
         return total(self.sample_weight, self.rows.squared_norms) / self.total_weight
 
+    @lazy
+    def column_sizes(self) -> Vector:
+        """√((1/S) Σ s_i x_ij²) for each column, in one pass over the rows."""
+
+        def add(rows: slice, out: Vector) -> None:
+            block = self.rows.block(rows)
+            squares = block.multiply(block) if self.rows.is_sparse else np.square(block)
+            weights = np.ones(rows.stop - rows.start) if self.sample_weight is None else self.sample_weight[rows]
+            out += squares.T @ weights
+
+        with np.errstate(over="ignore", under="ignore"):
+            squares = sum_slices(add, self.rows.partition, (self.rows.dimension,))
+            return np.sqrt(squares / self.total_weight)
+
     # Means over the rows.
 
     @abstractmethod
@@ -148,11 +168,11 @@ class BaseProblem(ABC):
 
     def primal(self, scores: Vector, weights: Vector) -> float:
         """P at the given scores and weights."""
-        return self.mean_of(lambda c: self.losses(scores[c], c)) + self.penalty(weights)
+        return self.mean_of(lambda c: self.losses(scores[c], c)) + self.penalty_value(weights)
 
     @abstractmethod
-    def dual(self, duals: Vector, dual_weights: Vector) -> float:
-        """D at the given duals; `dual_weights` is w(α). With an intercept the caller ensures Σ s_i α_i = 0."""
+    def dual(self, duals: Vector, combination: Vector) -> float:
+        """D at the given duals; `combination` is x(α). With an intercept the caller ensures Σ s_i α_i = 0."""
 
     @abstractmethod
     def dual_sums(self, duals: Vector) -> Any:
@@ -166,11 +186,20 @@ class BaseProblem(ABC):
             return -np.inf
         if self.intercept and np.abs(self.dual_sums(inside)).max() > DUAL_ROUNDING * largest:
             return -np.inf
-        return self.dual(inside, self.weights_of(inside))
+        return self.dual(inside, self.combination_of(inside))
 
-    def penalty(self, weights: Vector) -> float:
-        """(λ/2) ‖w‖²."""
-        return 0.5 * self.strength * float(np.vdot(weights, weights))
+    def penalty_value(self, weights: Vector) -> float:
+        """g(w) = λ·r(w)."""
+        return self.strength * self.penalty.value(weights)
+
+    def penalty_conjugate(self, combination: Vector) -> float:
+        """g*(v) = λ·r*(x) at x = v/λ."""
+        return self.strength * self.penalty.conjugate(combination)
+
+    @property
+    def l1_ratio(self) -> float:
+        """ρ."""
+        return self.penalty.l1_ratio
 
     def weighted(self, duals: Vector, c: slice = EVERY) -> Vector:
         """s_i α_i, for all rows or for the duals of a chunk."""
@@ -179,12 +208,16 @@ class BaseProblem(ABC):
         weights = self.sample_weight[c]
         return weights * duals if duals.ndim == 1 else weights[:, None] * duals
 
-    def weights_of(self, duals: Vector) -> Vector:
-        """w(α) = (1/(λS)) Σ s_i α_i x_i."""
+    def combination_of(self, duals: Vector) -> Vector:
+        """x(α) = (1/(λS)) Σ s_i α_i x_i, which is w(α) under the L2 penalty."""
         return self.rows.combination(self.weighted(duals)) / self.lambda_n
 
-    def scores_and_weights_of(self, weights: Vector, duals: Vector) -> tuple[Vector, Vector]:
-        """X w and w(α) of weights and duals that need not belong together, in one pass over the rows."""
+    def weights_of(self, duals: Vector) -> Vector:
+        """w(α) = ∇r*(x(α))."""
+        return self.penalty.dual_weights(self.combination_of(duals))
+
+    def scores_and_combination_of(self, weights: Vector, duals: Vector) -> tuple[Vector, Vector]:
+        """X w and x(α) of weights and duals that need not belong together, in one pass over the rows."""
         scores, combination = self.rows.through(weights, lambda rows, _: self.weighted(duals[rows], rows))
         return scores, combination / self.lambda_n
 
@@ -204,7 +237,7 @@ class BaseProblem(ABC):
 
     def with_rows(self, rows: Rows) -> Self:
         """The same labels, loss and strength on other rows, one for each of these."""
-        other = self._copied(without=("mean_squared_norm",))
+        other = self._copied(without=("mean_squared_norm", "column_sizes"))
         other.rows = rows
         return other
 

@@ -1,7 +1,7 @@
 """The problem with one score a row: two classes, or real targets, under one of the losses of the table.
 
-P(w, b) = (1/S) Σ s_i φ_i(z_i) + (λ/2) ‖w‖² ,      z_i = ⟨x_i, w⟩ + b
-D(α)    = (1/S) Σ −s_i φ_i*(−α_i) − (λ/2) ‖w(α)‖² ,      w(α) = (1/(λS)) Σ s_i α_i x_i
+P(w, b) = (1/S) Σ s_i φ_i(z_i) + λ·r(w) ,      z_i = ⟨x_i, w⟩ + b ,      r(w) = ρ‖w‖₁ + (1 − ρ)/2 ‖w‖²
+D(α)    = (1/S) Σ −s_i φ_i*(−α_i) − λ·r*(x(α)) ,      x(α) = (1/(λS)) Σ s_i α_i x_i
 with a free intercept b the duals must also satisfy Σ s_i α_i = 0
 """
 
@@ -25,11 +25,14 @@ from dualgap.problem.scoring import score
 from dualgap.problem.sums import root_of_squares, total
 from dualgap.spec import build
 
+# A label within this part of the largest one from the constant counts as on its kink: rounding has moved it there.
+KINK_REACH = 1e-12
+
 
 class Problem(BaseProblem):
-    """Rows, labels, a loss and a strength λ; optionally sample weights s and a free intercept b.
+    """Rows, labels, a loss and a strength λ; optionally sample weights s, a free intercept b and an L1 part ρ of the penalty.
 
-    The objective is P(w, b) = (1/S) Σ s_i φ_i(⟨x_i, w⟩ + b) + (λ/2)‖w‖² with S = Σ s_i.
+    The objective is P(w, b) = (1/S) Σ s_i φ_i(⟨x_i, w⟩ + b) + λ(ρ‖w‖₁ + (1 − ρ)/2 ‖w‖²) with S = Σ s_i.
 
     Parameters
     ----------
@@ -45,6 +48,8 @@ class Problem(BaseProblem):
         s; all ones by default.
     intercept : bool
         Whether an intercept b, which is not penalized, is fitted.
+    l1_ratio : float
+        ρ from 0 to 1: 0 is the L2 penalty, 1 the L1 penalty, which has exact zeros in w, and between is the elastic net.
 
     Examples
     --------
@@ -74,9 +79,11 @@ class Problem(BaseProblem):
         strength: float = 1e-4,
         sample_weight: ArrayLike | None = None,
         intercept: bool = False,
+        *,
+        l1_ratio: float = 0.0,
     ) -> None:
         self.loss: Loss = loss if isinstance(loss, Loss) else build(loss, LOSSES, "loss")
-        super().__init__(X, strength, sample_weight, intercept)
+        super().__init__(X, strength, sample_weight, intercept, l1_ratio)
         self.classes: NDArray[Any] | None = None
         if self.loss.task == "classification":
             self.labels, self.classes = two_classes(y, self.rows.count, self.sample_weight)
@@ -130,6 +137,32 @@ class Problem(BaseProblem):
         """The best intercept for w = 0; 0 without a free intercept."""
         return self.best_intercept(np.zeros(self.rows.count), 0.0) if self.intercept else 0.0
 
+    @property
+    def strength_max(self) -> float:
+        """A strength from which on w = 0 is optimal: the smallest such for a smooth loss, an upper bound on it for a kinked one.
+
+        It is ‖v‖∞/ρ for the v of duals that belong to w = 0; where kinks leave a choice, the smallest ‖v‖∞ is a linear program.
+        Without an L1 part no strength makes w zero, and it is infinite.
+        """
+        if not self.penalty.is_sparse:
+            return float("inf")
+        v = self.strength * np.abs(self.combination_of(self._duals_of_constant()))
+        return float(v.max(initial=0.0)) / self.l1_ratio
+
+    def _duals_of_constant(self) -> Vector:
+        """Duals that prove w = 0 optimal where any do: −φ′(b*), and at a kink a point between its two slopes with Σ s_iα_i = 0."""
+        below, above = self.constant, self.constant
+        if self.loss.has_kink:
+            reach = KINK_REACH * (abs(self.constant) + float(np.abs(self.labels).max()))
+            below, above = self.constant - reach, self.constant + reach
+        lowest = self.each(lambda c: self.loss.dual_candidate(np.full(c.stop - c.start, above), self.labels[c]))
+        if not self.loss.has_kink:
+            return lowest
+        highest = self.each(lambda c: self.loss.dual_candidate(np.full(c.stop - c.start, below), self.labels[c]))
+        low, high = self.mean(lowest), self.mean(highest)
+        mixing = min(max(-low / (high - low), 0.0), 1.0) if self.intercept and high > low else 0.5
+        return lowest + mixing * (highest - lowest)
+
     def mean(self, values: Vector) -> float:
         """(1/S) Σ s_i v_i."""
         return total(self.sample_weight, values) / self.total_weight
@@ -137,10 +170,10 @@ class Problem(BaseProblem):
     def chunks(self) -> list[slice]:
         return partition(self.rows.count)
 
-    def dual(self, duals: Vector, dual_weights: Vector) -> float:
-        """D at the given duals; `dual_weights` is w(α). With an intercept the caller ensures Σ s_i α_i = 0."""
+    def dual(self, duals: Vector, combination: Vector) -> float:
+        """D at the given duals; `combination` is x(α). With an intercept the caller ensures Σ s_i α_i = 0."""
         conjugates = self.mean_of(lambda c: self.loss.negative_conjugate(duals[c], self.labels[c]))
-        return conjugates - self.penalty(dual_weights)
+        return conjugates - self.penalty_conjugate(combination)
 
     def dual_sums(self, duals: Vector) -> float:
         return self.mean_of(lambda c: duals[c])
@@ -197,7 +230,6 @@ class Problem(BaseProblem):
 
     def __repr__(self) -> str:
         form = "sparse" if self.rows.is_sparse else "dense"
+        mixed = f", l1_ratio={self.l1_ratio:g}" if self.l1_ratio else ""
         free = ", free intercept" if self.intercept else ""
-        return (
-            f"Problem({self.rows.count} × {self.rows.dimension} {form}, {self.loss}, strength={self.strength:g}{free})"
-        )
+        return f"Problem({self.rows.count} × {self.rows.dimension} {form}, {self.loss}, strength={self.strength:g}{mixed}{free})"

@@ -117,10 +117,10 @@ class MultinomialProblem(BaseProblem):
     def chunks(self) -> list[slice]:
         return partition(self.rows.count, SETTINGS.formula_values * self.class_count)
 
-    def dual(self, duals: Matrix, dual_weights: Matrix) -> float:
-        """D at the given duals: the mean entropy minus the penalty of W(A)."""
+    def dual(self, duals: Matrix, combination: Matrix) -> float:
+        """D at the given duals: the mean entropy minus the penalty of W(A), which is `combination`."""
         entropies = self.mean_of(lambda c: softmax_loss.entropies(duals[c], self.labels[c]).at(1.0))
-        return entropies - self.penalty(dual_weights)
+        return entropies - self.penalty_conjugate(combination)
 
     def dual_sums(self, duals: Matrix) -> Vector:
         """(1/S) Σ s_i A_i, which has to be zero with free intercepts."""

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dualgap import kernels
+from dualgap.linalg.elementary import is_number
 from dualgap.linalg.floats import HALF_DIGITS
 from dualgap.losses import Loss
-from dualgap.losses.base import is_number
 from dualgap.problem import Problem
 from dualgap.solvers.averaging import Average
 from dualgap.solvers.base import Answer, Random, Solver, Vector, draw_batches, dual_iterate_sums, warm_duals

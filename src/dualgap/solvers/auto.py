@@ -66,6 +66,8 @@ class Auto:
         """Whether records may change the choice: for a kinked loss with enough columns and rows for either solver to be quicker."""
         if isinstance(problem, MultinomialProblem):
             return False
+        if problem.penalty.is_sparse:
+            return False
         side, settings = min(problem.rows.count, problem.rows.dimension), self.settings
         is_either = settings.few_columns <= side <= settings.largest_side and side < problem.rows.count
         return problem.loss.has_kink and is_either
@@ -77,6 +79,8 @@ class Auto:
         if isinstance(problem, MultinomialProblem):
             return Newton(), f"newton: second-order steps, with {describe_steps(problem)}"
         size = f"{problem.rows.count} × {problem.rows.dimension}"
+        if problem.penalty.is_sparse:
+            return SDCA(), "sdca: coordinate steps fit the elastic net"
         if not problem.loss.has_kink:
             return self._choose_for_smooth(problem, size)
         count, dimension, settings = problem.rows.count, problem.rows.dimension, self.settings

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dualgap.losses.base import is_number
+from dualgap.linalg.elementary import is_number
 from dualgap.problem import Intercept, MultinomialProblem, Problem
 from dualgap.solvers.averaging import Average
 
@@ -60,6 +60,9 @@ class Solver(ABC):
     fits_softmax: ClassVar[bool] = False
     """Whether it fits the softmax model too."""
 
+    largest_l1_ratio: ClassVar[float] = 0.0
+    """The largest L1 part ρ of the penalty that it fits; 0 for the L2 penalty alone."""
+
     leaves_old_state: ClassVar[bool] = False
     """Whether `advance` leaves the old state as it was until it is done, so that it can be stopped in the middle."""
 
@@ -94,6 +97,12 @@ class Solver(ABC):
         """Refuse a problem this solver cannot do, in one sentence that names what would work."""
         if isinstance(problem, MultinomialProblem) and not self.fits_softmax:
             raise ValueError(f"{self.name} fits two classes or real targets; use solver='auto' for the softmax model")
+
+    def check_penalty(self, problem: Any) -> None:
+        """Refuse an L1 part of the penalty that this solver cannot do."""
+        if problem.l1_ratio > self.largest_l1_ratio:
+            able = "fits the L2 penalty alone" if self.largest_l1_ratio == 0.0 else "needs l1_ratio < 1"
+            raise ValueError(f"{self.name} {able}, got l1_ratio={problem.l1_ratio:g}; use solver='auto'")
 
     def specialized(self, problem: Any) -> Solver:
         """The solver that works on this problem: this one, or one for its kind."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dualgap import kernels
+from dualgap.linalg.floats import BELOW_ONE
 from dualgap.problem import MultinomialProblem, Problem
 from dualgap.solvers.averaging import Average
 from dualgap.solvers.base import (
@@ -24,9 +25,13 @@ from dualgap.solvers.base import (
     no_rows,
     warm_duals,
 )
+from dualgap.solvers.elastic_net_sdca import ElasticNetSDCA
 from dualgap.solvers.shrinking import Passes, StepCount, begin_passes, plan_passes, relative_gap, set_target
 from dualgap.solvers.softmax_sdca import SoftmaxSDCA
 from dualgap.spec import text_of
+
+# The dual under an elastic net is as smooth as 1/(1 − ρ): any ρ below 1 has a step, if a short one.
+LARGEST_L1_RATIO = BELOW_ONE
 
 
 class State(NamedTuple):
@@ -70,6 +75,7 @@ class SDCA(Solver):
     summary: ClassVar[str] = "maximizes the dual exactly over one row at a time; no step size"
     is_ascent: ClassVar[bool] = True
     fits_softmax: ClassVar[bool] = True
+    largest_l1_ratio: ClassVar[float] = LARGEST_L1_RATIO
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -83,8 +89,12 @@ class SDCA(Solver):
         plain = SDCA(sampling=self.sampling, output=self.output, average_from=self.average_from)
         if isinstance(problem, MultinomialProblem) and (self != plain or self.output == "average"):
             raise ValueError(f"the softmax model needs sdca with no option but sampling, got {text_of(self)}; use sdca")
+        if problem.penalty.is_sparse and (self != plain or self.output == "average"):
+            raise ValueError(f"an elastic net needs sdca with no option but sampling, got {text_of(self)}; use sdca")
 
     def specialized(self, problem: Problem | MultinomialProblem) -> Solver:
+        if problem.penalty.is_sparse:
+            return ElasticNetSDCA(sampling=self.sampling, output=self.output, average_from=self.average_from)
         if not isinstance(problem, MultinomialProblem):
             return self
         return SoftmaxSDCA(sampling=self.sampling, output=self.output, average_from=self.average_from)

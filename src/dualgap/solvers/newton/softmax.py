@@ -162,7 +162,7 @@ class SoftmaxNewton:
             return None
         d = problem.rows.dimension
         # The penalty at step size t is penalty + t·linear + t²·quadratic/2.
-        penalty = problem.penalty(point.weights)
+        penalty = problem.penalty_value(point.weights)
         linear = problem.strength * float(np.vdot(point.weights, direction.step[:d]))
         quadratic = problem.strength * _squared(direction.step[:d])
         t, known = 1.0, bracket(slope)
@@ -243,7 +243,7 @@ def _point(
     gradient = problem.strength * (weights - problem.weights_of(duals))
     if problem.intercept:
         gradient = np.vstack([gradient, -problem.dual_sums(duals)])
-    return Point(weights, intercept, scores, duals, loss + problem.penalty(weights), gradient)
+    return Point(weights, intercept, scores, duals, loss + problem.penalty_value(weights), gradient)
 
 
 def _inner(problem: MultinomialProblem, one: Callable[[slice], Matrix], other: Matrix) -> float:

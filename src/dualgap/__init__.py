@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         Pegasos,
         ProjectedAscent,
         Solver,
+        SparseNewton,
         Subgradient,
         sufficient_updates,
     )
@@ -110,6 +111,7 @@ _HOMES = {
         "Pegasos",
         "ProjectedAscent",
         "Solver",
+        "SparseNewton",
         "Subgradient",
         "sufficient_updates",
     ),

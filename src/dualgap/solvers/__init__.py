@@ -11,6 +11,7 @@ from dualgap.solvers.pegasos import Pegasos
 from dualgap.solvers.projected_ascent import ProjectedAscent
 from dualgap.solvers.sdca import SDCA
 from dualgap.solvers.sgd import SGD
+from dualgap.solvers.sparse_newton import SparseNewton
 from dualgap.solvers.subgradient import Subgradient
 from dualgap.solvers.theory import sufficient_updates
 
@@ -25,6 +26,7 @@ SOLVERS: dict[str, type[Solver] | type[Auto]] = {
         ProjectedAscent,
         BoxAscent,
         Newton,
+        SparseNewton,
         Auto,
     )
 }
@@ -41,6 +43,7 @@ __all__ = [
     "Pegasos",
     "ProjectedAscent",
     "Solver",
+    "SparseNewton",
     "Subgradient",
     "sufficient_updates",
 ]

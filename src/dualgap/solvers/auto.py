@@ -14,6 +14,7 @@ from dualgap.solvers.base import Solver
 from dualgap.solvers.newton import Newton
 from dualgap.solvers.newton.softmax import describe_steps
 from dualgap.solvers.sdca import SDCA
+from dualgap.solvers.sparse_newton import SparseNewton
 
 if TYPE_CHECKING:
     from dualgap.trace import Record
@@ -80,7 +81,10 @@ class Auto:
             return Newton(), f"newton: second-order steps, with {describe_steps(problem)}"
         size = f"{problem.rows.count} × {problem.rows.dimension}"
         if problem.penalty.is_sparse:
-            return SDCA(), "sdca: coordinate steps fit the elastic net"
+            return (
+                SparseNewton(),
+                f"sparse_newton: the penalty has an L1 part, and few of the {size} data's columns have a weight",
+            )
         if not problem.loss.has_kink:
             return self._choose_for_smooth(problem, size)
         count, dimension, settings = problem.rows.count, problem.rows.dimension, self.settings

@@ -1,0 +1,32 @@
+"""Coordinate descent on a quadratic function with an L1 part, whose matrix is dense and in the cache."""
+
+from __future__ import annotations
+
+from dualgap.kernels.compile import kernel
+
+
+@kernel
+def coordinate_passes(matrix, thresholds, ridges, passes, tolerance, gradient, weights):
+    """Passes over u for the least ½uᵀMu + ⟨c, u⟩ + Σ (threshold_j·|u_j| + ridge_j·u_j²/2), until no gradient is off by tolerance.
+
+    Updates weights and gradient in place; gradient = Mu + c still holds. Returns how far the last pass found a coordinate off.
+    """
+    largest = 0.0
+    for _ in range(passes):
+        largest = 0.0
+        for j in range(weights.size):
+            own, old = matrix[j, j], weights[j]
+            if own + ridges[j] <= 0.0:
+                continue
+            target = own * old - gradient[j]
+            new = (max(target - thresholds[j], 0.0) + min(target + thresholds[j], 0.0)) / (own + ridges[j])
+            delta = new - old
+            if delta != 0.0:
+                weights[j] = new
+                row = matrix[j]
+                for k in range(weights.size):
+                    gradient[k] += delta * row[k]
+                largest = max(largest, abs(delta) * (own + ridges[j]))
+        if largest <= tolerance:
+            break
+    return largest

@@ -10,7 +10,21 @@ import pytest
 import dualgap as dg
 
 # Public names without an example of their own: tables, base classes, and what other examples show.
-WITHOUT = {"FEATURES", "LOSSES", "SOLVERS", "Loss", "Solver", "Status", "Record", "Trace", "Path", "Model", "Race"}
+WITHOUT = {
+    "FEATURES",
+    "LOSSES",
+    "PENALTIES",
+    "SOLVERS",
+    "Loss",
+    "Penalty",
+    "Solver",
+    "Status",
+    "Record",
+    "Trace",
+    "Path",
+    "Model",
+    "Race",
+}
 
 PUBLIC = sorted(name for name in dg.__all__ if not name.startswith("_"))
 

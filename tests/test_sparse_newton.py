@@ -1,0 +1,108 @@
+"""Newton on a working set: its quadratic models against a twin and their optimality conditions, and what its runs leave."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import dualgap as dg
+from dualgap import kernels
+from dualgap.solvers.sparse_newton.inner import overshoot, penalty_gap
+from dualgap.solvers.sparse_newton.quadratic import Quadratic, minimize
+
+
+def random_model(singular: bool = False) -> tuple[Quadratic, np.ndarray]:
+    """A matrix of 12 columns, a threshold of zero for the last, and a linear part."""
+    random = np.random.default_rng(8)
+    A = random.normal(size=(8 if singular else 30, 12))
+    thresholds, ridges = np.full(12, 2.0), np.full(12, 0.1)
+    thresholds[-1] = ridges[-1] = 0.0
+    return Quadratic(A.T @ A, thresholds, ridges), 10.0 * random.normal(size=12)
+
+
+def twin_passes(model: Quadratic, linear: np.ndarray, weights: np.ndarray, passes: int) -> np.ndarray:
+    """Coordinate descent that computes every gradient anew."""
+    u = weights.copy()
+    for _ in range(passes):
+        for j in range(u.size):
+            own = model.matrix[j, j]
+            rest = linear[j] + sum(model.matrix[j, k] * u[k] for k in range(u.size) if k != j)
+            pull = -rest
+            soft = np.sign(pull) * max(abs(pull) - model.thresholds[j], 0.0)
+            u[j] = soft / (own + model.ridges[j])
+    return u
+
+
+@pytest.mark.kernels
+def test_passes_agree_with_their_twin() -> None:
+    model, linear = random_model()
+    start = np.linspace(-1.0, 1.0, 12)
+    weights, gradient = start.copy(), model.matrix @ start + linear
+    kernels.quadratic.coordinate_passes(*model, 3, 0.0, gradient, weights)
+    np.testing.assert_allclose(weights, twin_passes(model, linear, start, 3), atol=1e-12)
+    np.testing.assert_allclose(gradient, model.matrix @ weights + linear, atol=1e-11)
+    assert 0 < np.count_nonzero(weights) < 12
+
+
+@pytest.mark.parametrize("singular", [False, True])
+def test_the_least_of_a_model_meets_its_optimality_conditions(singular: bool) -> None:
+    model, linear = random_model(singular)
+    start = np.ones(12)
+    u = minimize(model, model.matrix @ start + linear, start, 1e-10)
+    slope = model.matrix @ u + linear + model.ridges * u
+    assert np.abs(slope[u == 0.0]).max(initial=0.0) <= 2.0 + 1e-9
+    assert np.abs(slope + model.thresholds * np.sign(u))[u != 0.0].max() < 1e-8
+
+
+def wide_problem(loss: str, ratio: float, form: str = "dense", strength_part: float = 0.1) -> dg.Problem:
+    """60 rows × 400 columns, 5 of which matter; λ is a part of strength_max."""
+    random = np.random.default_rng(9)
+    X = random.normal(size=(60, 400))
+    signal = X[:, :5] @ np.array([2.0, -1.5, 1.0, -1.0, 0.5]) + 0.3 * random.normal(size=60)
+    y = np.where(signal > 0.0, 1, -1) if dg.LOSSES[loss].task == "classification" else signal
+    X = sparse.csr_matrix(X * (random.random(X.shape) < 0.4)) if form == "csr" else X
+    first = dg.Problem(X, y, loss, 1.0, intercept=True, l1_ratio=ratio)
+    return dg.Problem(X, y, loss, strength_part * first.strength_max, intercept=True, l1_ratio=ratio)
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize("ratio", [0.5, 1.0])
+@pytest.mark.parametrize("loss", ["logistic", "squared", "hinge", "quantile"])
+def test_more_columns_than_rows(loss: str, ratio: float, form: str) -> None:
+    problem = wide_problem(loss, ratio, form)
+    result = dg.solve(problem, tol=1e-7, max_epochs=60)
+    assert result.status is dg.Status.CERTIFIED
+    assert 5 <= np.count_nonzero(result.weights) <= 100
+    assert result.reason.startswith("sparse_newton")
+
+
+def test_from_strength_max_on_no_column_has_a_weight() -> None:
+    problem = wide_problem("logistic", 1.0, strength_part=1.0001)
+    result = dg.solve(problem, tol=1e-9)
+    assert result.status is dg.Status.CERTIFIED
+    assert not result.weights.any()
+
+
+def test_a_warm_start_takes_fewer_rounds() -> None:
+    near, far = wide_problem("hinge", 1.0), wide_problem("hinge", 1.0, strength_part=0.095)
+    cold = dg.solve(far, tol=1e-7)
+    warm = dg.solve(far, tol=1e-7, start=dg.solve(near, tol=1e-7))
+    assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=1e-6)
+    assert warm.status is dg.Status.CERTIFIED
+
+
+def test_the_bits_are_the_same_for_any_number_of_threads() -> None:
+    problem = wide_problem("logistic", 0.5, "csr")
+    one, two = (dg.solve(problem, tol=1e-8, n_jobs=n) for n in (1, 2))
+    assert np.array_equal(one.weights, two.weights)
+
+
+def test_estimates_of_the_penalty_gap_are_those_of_the_penalty() -> None:
+    problem = wide_problem("logistic", 0.5)
+    random = np.random.default_rng(10)
+    w, x = random.normal(size=400), random.normal(size=400)
+    expected = problem.penalty.value(w) + problem.penalty.conjugate(x) - w @ x
+    assert penalty_gap(problem, w, x) == pytest.approx(expected)
+    assert overshoot(problem, x) == 0.0
+    assert overshoot(wide_problem("logistic", 1.0), 4.0 * x / np.abs(x).max()) == pytest.approx(0.75)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dualgap as dg
-from dualgap.penalties import penalty_of
+from dualgap.penalties import L1, penalty_of
 from examples import FORMS, small_problem
 from independent import solved
 
@@ -91,9 +91,9 @@ def test_moreau_and_the_minimum_that_defines_prox(penalty: dg.Penalty) -> None:
 
 
 def test_conjugate_of_l1_is_infinite_outside_its_domain() -> None:
-    assert dg.L1().conjugate(np.array([0.0, 1.0 + 1e-12])) == np.inf
+    assert L1().conjugate(np.array([0.0, 1.0 + 1e-12])) == np.inf
     with pytest.raises(ValueError, match="take the weights of a solver"):
-        dg.L1().dual_weights(np.zeros(2))
+        L1().dual_weights(np.zeros(2))
 
 
 def exact_gap(problem: dg.Problem, X: object, judged: object) -> tuple[float, object]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dualgap.certificate import Certificate, certify
     from dualgap.data.blocks import Blocks
     from dualgap.estimators.cv import LinearSVCCV, LogisticRegressionCV
+    from dualgap.estimators.elastic_net import ElasticNet, Lasso
     from dualgap.estimators.logistic import LogisticRegression
     from dualgap.estimators.notes import ParameterNote
     from dualgap.estimators.poisson import PoissonRegressor
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from dualgap.models.model import Model
     from dualgap.models.reading import load
     from dualgap.paths import Path, solve_path
-    from dualgap.penalties import L1, L2, PENALTIES, ElasticNet, Penalty
+    from dualgap.penalties import PENALTIES, Penalty
     from dualgap.problem import MultinomialProblem, Problem
     from dualgap.run import Result, Status, solve
     from dualgap.solvers import (
@@ -69,13 +70,14 @@ _HOMES = {
     "dualgap.data.blocks": ("Blocks",),
     "dualgap.problem": ("MultinomialProblem", "Problem"),
     "dualgap.paths": ("Path", "solve_path"),
-    "dualgap.penalties": ("L1", "L2", "PENALTIES", "ElasticNet", "Penalty"),
+    "dualgap.penalties": ("PENALTIES", "Penalty"),
     "dualgap.certificate": ("Certificate", "certify"),
     "dualgap.models.reading": ("load",),
     "dualgap.models.model": ("Model",),
     "dualgap.run": ("Result", "Status", "solve"),
     "dualgap.trace": ("Record", "Trace"),
     "dualgap.estimators.cv": ("LinearSVCCV", "LogisticRegressionCV"),
+    "dualgap.estimators.elastic_net": ("ElasticNet", "Lasso"),
     "dualgap.estimators.logistic": ("LogisticRegression",),
     "dualgap.estimators.notes": ("ParameterNote",),
     "dualgap.estimators.poisson": ("PoissonRegressor",),

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs  # type: ignore[import-untyped]
@@ -57,6 +57,8 @@ EPOCH_ROUNDING = 1e-9
 class CertifiedModel(CallbackSupport, SavesModels, BaseEstimator):  # type: ignore[misc]
     """A linear model fitted by solving one problem, or several on the same rows, each with a certificate."""
 
+    _own_parameters: ClassVar[frozenset[str]] = frozenset()
+    """Parameters of this estimator that are synonyms, of one accepted value, in others."""
     solver: Any
     tol: float
     fit_intercept: bool
@@ -82,6 +84,14 @@ class CertifiedModel(CallbackSupport, SavesModels, BaseEstimator):  # type: igno
     def _strength(self, total_weight: float, k: int) -> float:
         """λ of problem number k, whose sample weights sum to `total_weight`."""
         raise NotImplementedError
+
+    def _l1_ratio(self) -> float:
+        """ρ, the L1 part of the penalty; 0 for estimators with an L2 penalty alone."""
+        return 0.0
+
+    def _l1_ratio_of(self, k: int) -> float:
+        """ρ of problem number k for the solver: the tiny penalty of an estimator without one is L2."""
+        return self._l1_ratio() if self._strength(1.0, k) > 0.0 else 0.0
 
     def _strength_on(self, rows: Rows, weights: Vector | None, k: int) -> float:
         """λ of problem number k on its rows, for the solver: a tiny one where the estimator has no penalty."""
@@ -130,7 +140,9 @@ class CertifiedModel(CallbackSupport, SavesModels, BaseEstimator):  # type: igno
         self.intercept_ = np.array([result.intercept for result in results])
         self.dual_coef_ = np.stack([data.expand(result.duals) for result in results])
         self._set_run_attributes(results, [problem.strength for problem in problems], several)
-        self._facts = FitFacts.of(self, problems[0].loss, results[0].solver.name, training_data, class_factors)
+        self._facts = FitFacts.of(
+            self, problems[0].loss, results[0].solver.name, training_data, class_factors, problems[0].l1_ratio
+        )
         tasks.end(self.certificate_)
         self._note_no_penalty(problems)
         report_convergence(type(self).__name__, results, self.tol, problems)

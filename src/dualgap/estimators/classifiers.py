@@ -68,7 +68,15 @@ class LinearClassifier(ClassifierMixin, CertifiedModel):  # type: ignore[misc]
     def _fit_classes(self, loss: Loss, data: Deduplicated, training_data: TrainingData) -> Self:
         """Fit one problem for two classes, or one problem for each of several classes against the rest."""
         problems = [
-            Problem(data.rows, labels, loss, self._strength_on(data.rows, weights, k), weights, self.fit_intercept)
+            Problem(
+                data.rows,
+                labels,
+                loss,
+                self._strength_on(data.rows, weights, k),
+                weights,
+                self.fit_intercept,
+                l1_ratio=self._l1_ratio_of(k),
+            )
             for k, (labels, weights) in enumerate(self._binary_targets(data.targets, data.weights))
         ]
         factors = self._class_factors(data.targets, data.weights)

@@ -1,18 +1,19 @@
-"""QuantileRegressor: quantile regression with an L2 penalty."""
+"""QuantileRegressor: quantile regression with an L1 penalty, or with another one."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from dualgap.estimators.parameters import alpha_of
 from dualgap.estimators.regressors import LinearRegressor
 from dualgap.losses import Loss, Quantile
+from dualgap.penalties import penalty_of
 
 
 class QuantileRegressor(LinearRegressor):
-    """Quantile regression with an L2 penalty (scikit-learn's has L1) and a certificate.
+    """Quantile regression with a certificate; scikit-learn's L1 model unless `l1_ratio` says otherwise.
 
-    Minimizes (1/S) Σ s_i φ(y_i − ⟨x_i, w⟩ − b) + (alpha/2)‖w‖² with the pinball loss φ: a target above the prediction
+    Minimizes (1/S) Σ s_i φ(y_i − ⟨x_i, w⟩ − b) + alpha(ρ‖w‖₁ + (1 − ρ)/2 ‖w‖²) with the pinball loss φ: a target above the prediction
     costs `quantile` times the error, a target below it 1 − `quantile` times.
 
     Parameters
@@ -21,6 +22,8 @@ class QuantileRegressor(LinearRegressor):
         The quantile to predict, between 0 and 1.
     alpha : float, default=1.0
         Weight of the penalty: λ = alpha.
+    l1_ratio : float, default=1.0
+        ρ, the L1 part of the penalty: 1 has exact zeros in `coef_`, 0 is the L2 penalty.
     solver : str or object, default="auto"
         A name, a spec such as "sdca(sampling=cyclic)" or an object of `dualgap.SOLVERS`; "auto" chooses by the shape of the
         data, and `reason_` gives the reason.
@@ -50,7 +53,7 @@ class QuantileRegressor(LinearRegressor):
     intercept_ : float
         The intercept b; 0 without an intercept.
     dual_coef_ : ndarray of shape (n_samples,)
-        The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap.
+        The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap where `l1_ratio` is 0.
     certificate_ : Certificate
         The primal value, the dual value and the gap between them.
     status_ : Status
@@ -74,7 +77,7 @@ class QuantileRegressor(LinearRegressor):
 
     Notes
     -----
-    Differences from scikit-learn's QuantileRegressor: the penalty is L2 instead of L1, so that coefficients are rarely zero;
+    Differences from scikit-learn's QuantileRegressor: `tol` and `l1_ratio` are new, and
     `solver` takes dualgap's solvers, and their options belong to `solver` instead of `solver_options`.
 
     Examples
@@ -88,11 +91,14 @@ class QuantileRegressor(LinearRegressor):
     'CERTIFIED'
     """
 
+    _own_parameters: ClassVar[frozenset[str]] = frozenset({"l1_ratio"})
+
     def __init__(
         self,
         *,
         quantile: float = 0.5,
         alpha: float = 1.0,
+        l1_ratio: float = 1.0,
         solver: Any = "auto",
         tol: float = 1e-4,
         fit_intercept: bool = True,
@@ -106,6 +112,7 @@ class QuantileRegressor(LinearRegressor):
     ) -> None:
         self.quantile = quantile
         self.alpha = alpha
+        self.l1_ratio = l1_ratio
         self.solver = solver
         self.tol = tol
         self.fit_intercept = fit_intercept
@@ -119,6 +126,9 @@ class QuantileRegressor(LinearRegressor):
 
     def _loss(self) -> Loss:
         return Quantile(self.quantile)
+
+    def _l1_ratio(self) -> float:
+        return penalty_of(self.l1_ratio).l1_ratio
 
     def _strength(self, total_weight: float, k: int) -> float:
         return alpha_of("QuantileRegressor", self.alpha)

@@ -48,7 +48,13 @@ class LinearRegressor(RegressorMixin, CertifiedModel):  # type: ignore[misc]
         data = self._deduplicate(X, y, weights)
         problems = [
             Problem(
-                data.rows, target, loss, self._strength_on(data.rows, data.weights, k), data.weights, self.fit_intercept
+                data.rows,
+                target,
+                loss,
+                self._strength_on(data.rows, data.weights, k),
+                data.weights,
+                self.fit_intercept,
+                l1_ratio=self._l1_ratio_of(k),
             )
             for k, target in enumerate(_columns(data.targets))
         ]

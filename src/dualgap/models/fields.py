@@ -36,6 +36,7 @@ def fields_of(record: Mapping[str, Any]) -> dict[str, Any]:
         "feature_names": root.texts("feature_names") if root.values.get("feature_names") is not None else None,
         "tol": None if root.values.get("tol") is None else root.number("tol"),
         "gap_tol": None if root.values.get("gap_tol") is None else root.number("gap_tol"),
+        "l1_ratio": 0.0 if root.values.get("l1_ratio") is None else root.number("l1_ratio"),
         "certificates": tuple(_certificate(one) for one in certificates),
         "statuses": tuple(_status(one.of("status", str)) for one in certificates),
         "data": None if root.values.get("data") is None else _digest(root.part("data")),

@@ -27,6 +27,7 @@ class FitFacts(NamedTuple):
     """None for row blocks, which are not read once more for it."""
     class_factors: tuple[tuple[float, ...], ...] | None
     parameters: dict[str, Any]
+    l1_ratio: float = 0.0
 
     @staticmethod
     def of(
@@ -35,6 +36,7 @@ class FitFacts(NamedTuple):
         solver: str,
         data: tuple[Any, Any, Any],
         class_factors: Sequence[Sequence[float]] | None = None,
+        l1_ratio: float = 0.0,
     ) -> FitFacts:
         """The facts of a fit to `data`, (X, y, sample_weight) as they were given.
 
@@ -57,6 +59,7 @@ class FitFacts(NamedTuple):
             None,
             factors,
             {name: _plain(value) for name, value in estimator.get_params(deep=False).items()},
+            l1_ratio,
         )
 
 
@@ -104,6 +107,7 @@ def model_of(estimator: Any, duals: bool = False) -> Model:
         intercept=intercept.copy() if several else float(intercept[0]),
         loss=facts.loss,
         strengths=tuple(map(float, _entries(estimator.strength_))),
+        l1_ratio=facts.l1_ratio,
         free_intercept=facts.free_intercept,
         certificates=tuple(certificates),
         statuses=tuple(_entries(estimator.status_)),

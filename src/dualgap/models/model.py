@@ -55,6 +55,8 @@ class Model:
     classes: NDArray[Any] | None = None
     feature_names: tuple[str, ...] | None = None
     """Names of the data's columns."""
+    l1_ratio: float = 0.0
+    """ρ, the L1 part of the penalty."""
     features: FittedMap | None = None
     """The map from the data's columns to the features that weights belong to; None where these are the columns."""
     solver: str = ""
@@ -105,6 +107,7 @@ class Model:
             intercept=np.array(result.intercept, dtype=np.float64) if many else float(result.intercept),
             loss=Logistic.name if isinstance(problem, MultinomialProblem) else full_text(problem.loss),
             strengths=(problem.strength,),
+            l1_ratio=problem.l1_ratio,
             free_intercept=problem.intercept,
             certificates=(result.certificate,),
             statuses=(result.status,),
@@ -226,6 +229,8 @@ def _faults(model: Model) -> Iterator[str]:
         yield f"a {kind} model with weights of shape {weights.shape} needs {problems} certificates, endings and strengths, got {counts}"
     if model.gap_tol is not None and not 0.0 < model.gap_tol < np.inf:
         yield f"gap_tol needs to be a finite number > 0, got {model.gap_tol}"
+    if not 0.0 <= model.l1_ratio <= 1.0:
+        yield f"an l1_ratio needs to be from 0 to 1, got {model.l1_ratio}"
     if not all(np.isfinite(strength) and strength > 0.0 for strength in model.strengths):
         yield f"a strength needs to be a finite number > 0, got {model.strengths}"
     factors = model.class_factors

@@ -133,7 +133,9 @@ def _claims(model: Model, rows: Rows, y: ArrayLike, sample_weight: ArrayLike | N
             positive = targets == (1.0 if model.kind == "one_vs_rest" else model.classes[-1])
             factors = np.where(positive, own, rest)
             row_weights = factors if sample_weight is None else factors * np.asarray(sample_weight, dtype=np.float64)
-        problem = Problem(rows, targets, model.loss, model.strengths[k], row_weights, model.free_intercept)
+        problem = Problem(
+            rows, targets, model.loss, model.strengths[k], row_weights, model.free_intercept, l1_ratio=model.l1_ratio
+        )
         claims.append(
             _Claim(
                 name,

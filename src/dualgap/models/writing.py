@@ -30,8 +30,8 @@ def save(model: Model, path: str | PathLike[str]) -> None:
         name: np.ascontiguousarray(getattr(model, name), FLOATS) for name in ARRAYS if getattr(model, name) is not None
     }
     arrays |= arrays_of(model.features)
-    # Versions that know no feature maps read every other file, and refuse these as newer.
-    version = 1 if model.features is None else FORMAT
+    # Versions that know no feature maps and no L1 part read every other file, and refuse these as newer.
+    version = 1 if model.features is None and model.l1_ratio == 0.0 else FORMAT
     record = {"format": version, **_plain(model), "arrays": {name: list(a.shape) for name, a in arrays.items()}}
     text = json.dumps(record, allow_nan=False, ensure_ascii=False, indent=1)
     with written_whole(Path(path)) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
@@ -55,6 +55,7 @@ def _plain(model: Model) -> dict[str, Any]:
         "solver": model.solver,
         "reason": model.reason,
         "tol": model.tol,
+        **({} if model.l1_ratio == 0.0 else {"l1_ratio": float(model.l1_ratio)}),
         **({} if model.gap_tol is None else {"gap_tol": model.gap_tol}),
         "certificates": [
             {name: _number(value) for name, value in vars(certificate).items()} | {"status": status.name}

@@ -30,8 +30,8 @@ class ElasticNet(Penalty):
     Examples
     --------
     >>> import numpy as np
-    >>> import dualgap as dg
-    >>> dg.ElasticNet(0.5).dual_weights(np.array([0.25, -2.5]))
+    >>> from dualgap.penalties import ElasticNet
+    >>> ElasticNet(0.5).dual_weights(np.array([0.25, -2.5]))
     array([ 0., -4.])
     """
 
@@ -72,8 +72,8 @@ class L1(Penalty):
     Examples
     --------
     >>> import numpy as np
-    >>> import dualgap as dg
-    >>> dg.L1().value(np.array([3.0, -4.0])), dg.L1().conjugate(np.array([1.0, -0.5]))
+    >>> from dualgap.penalties import L1
+    >>> L1().value(np.array([3.0, -4.0])), L1().conjugate(np.array([1.0, -0.5]))
     (7.0, 0.0)
     """
 

@@ -17,8 +17,8 @@ class L2(Penalty):
     Examples
     --------
     >>> import numpy as np
-    >>> import dualgap as dg
-    >>> dg.L2().value(np.array([3.0, 4.0]))
+    >>> from dualgap.penalties import L2
+    >>> L2().value(np.array([3.0, 4.0]))
     12.5
     """
 

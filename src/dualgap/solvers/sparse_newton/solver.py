@@ -54,7 +54,7 @@ class SparseNewton(Solver):
     >>> import dualgap as dg
     >>> X = np.array([[1.0, 0.0], [0.0, 0.1], [1.0, 0.1], [0.0, 0.0]])
     >>> result = dg.solve(dg.Problem(X, [1, -1, 1, -1], "hinge", 0.1, l1_ratio=1.0), "sparse_newton")
-    >>> result.status.name, np.count_nonzero(result.weights)
+    >>> result.status.name, int(np.count_nonzero(result.weights))
     ('CERTIFIED', 1)
     """
 

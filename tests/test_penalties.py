@@ -155,5 +155,11 @@ def test_strength_max_is_where_zero_weights_are_optimal(loss: str, intercept: bo
         assert np.abs(weights).max() > 1e-4
 
 
+def test_row_blocks_refuse_an_l1_part() -> None:
+    blocks = dg.Blocks(np.eye(3), [1.0, -1.0, 1.0])
+    with pytest.raises(ValueError, match="row blocks need the L2 penalty"):
+        dg.Problem(blocks, loss="hinge", strength=0.1, l1_ratio=0.5)
+
+
 def test_no_strength_makes_the_weights_of_an_l2_penalty_zero() -> None:
     assert small_problem("logistic").strength_max == np.inf

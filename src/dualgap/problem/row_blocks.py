@@ -43,6 +43,8 @@ class BlockProblem:
         The label that is +1 against all others; the larger of two by default.
     class_factors : (float, float), optional
         Factors of the sample weights of rows of label −1 and of label +1.
+    l1_ratio : float
+        0, the L2 penalty; others are refused.
 
     Examples
     --------
@@ -62,7 +64,12 @@ class BlockProblem:
         *,
         positive: Any = None,
         class_factors: tuple[float, float] | None = None,
+        l1_ratio: float = 0.0,
     ) -> None:
+        if l1_ratio != 0.0:
+            raise ValueError(
+                f"row blocks need the L2 penalty, got l1_ratio={l1_ratio!r}; pass X in memory, or leave it out"
+            )
         self.loss: Loss = loss if isinstance(loss, Loss) else build(loss, LOSSES, "loss")
         self.strength = checked_strength(strength)
         self.intercept = bool(intercept)

@@ -28,11 +28,6 @@ def expected_failures(estimator: Any) -> dict[str, str]:
     )
 
 
-def fits(estimator: Any, options: dict[str, Any]) -> bool:
-    """Whether the solver fits the estimator's penalty: QuantileRegressor has L1, as in scikit-learn."""
-    return estimator is not dg.QuantileRegressor or not options
-
-
 # float64 cannot prove tol=1e-14 on some of the data, and steps of size 1/(λt) are far from tol after 100 epochs; the
 # ConvergenceWarning is not under test here.
 not_certified = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -40,8 +35,7 @@ not_certified = pytest.mark.filterwarnings("ignore::sklearn.exceptions.Convergen
 
 @not_certified
 @parametrize_with_checks(
-    [estimator(**options) for options in EXACT for estimator in ESTIMATORS if fits(estimator, options)]
-    + [estimator() for estimator in SPARSE]
+    [estimator(**options) for options in EXACT for estimator in ESTIMATORS] + [estimator() for estimator in SPARSE]
 )
 def test_conformance(estimator: Any, check: Any) -> None:
     check(estimator)
@@ -49,9 +43,7 @@ def test_conformance(estimator: Any, check: Any) -> None:
 
 @pytest.mark.slow
 @not_certified
-@parametrize_with_checks(
-    [estimator(solver="sdca", tol=1e-14) for estimator in ESTIMATORS if estimator is not dg.QuantileRegressor]
-)
+@parametrize_with_checks([estimator(solver="sdca", tol=1e-14) for estimator in ESTIMATORS])
 def test_conformance_of_sdca_at_a_tiny_tol(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -68,7 +60,7 @@ strict = {"xfail_strict": True} if "xfail_strict" in signature(parametrize_with_
         estimator(**options)
         for options in STOCHASTIC
         for estimator in ESTIMATORS
-        if estimator not in (dg.PoissonRegressor, dg.QuantileRegressor)
+        if estimator is not dg.PoissonRegressor
     ],
     expected_failed_checks=expected_failures,
     **strict,

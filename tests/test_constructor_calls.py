@@ -32,7 +32,7 @@ REFUSED = {
         "Ridge())"
     ),
 }
-# Calls whose model has an L1 penalty in scikit-learn: refused, or fitted with it.
+# Calls whose model has an L1 penalty in scikit-learn: refused, or fitted with an L2 penalty as documented.
 L1_REFUSED = {
     "LinearSVC(C=0.01, penalty='l1', dual=False)": (
         "LinearSVC needs penalty to be 'l2', or None for no penalty, got 'l1'; for sparse weights use scikit-learn's "

@@ -67,6 +67,7 @@ def fit_classifier(estimator: LinearClassifier, X: Any, y: Any, sample_weight: A
                 estimator.fit_intercept,
                 positive=given,
                 class_factors=None if factors is None else own,
+                l1_ratio=estimator._l1_ratio(),
             )
         )
     return _fitted(estimator, blocks, found, problems, factors)
@@ -77,7 +78,7 @@ def fit_regressor(estimator: LinearRegressor, X: Any, y: Any, sample_weight: Any
     blocks = _blocks(estimator, X, y, sample_weight)
     found = blocks.scanned(False)
     strength = _strength(estimator, sum(facts.weight for facts in found.facts), 0)
-    problem = BlockProblem(blocks, estimator._loss(), strength, estimator.fit_intercept)
+    problem = BlockProblem(blocks, estimator._loss(), strength, estimator.fit_intercept, l1_ratio=estimator._l1_ratio())
     return _fitted(estimator, blocks, found, [problem], None)
 
 

@@ -1,4 +1,4 @@
-"""QuantileRegressor: quantile regression with an L1 penalty, or with another one."""
+"""QuantileRegressor: quantile regression with an L2 penalty, or with one that has an L1 part."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dualgap.penalties import penalty_of
 
 
 class QuantileRegressor(LinearRegressor):
-    """Quantile regression with a certificate; scikit-learn's L1 model unless `l1_ratio` says otherwise.
+    """Quantile regression with a certificate; `l1_ratio=1` is scikit-learn's L1 model.
 
     Minimizes (1/S) Σ s_i φ(y_i − ⟨x_i, w⟩ − b) + alpha(ρ‖w‖₁ + (1 − ρ)/2 ‖w‖²) with the pinball loss φ: a target above the prediction
     costs `quantile` times the error, a target below it 1 − `quantile` times.
@@ -22,8 +22,8 @@ class QuantileRegressor(LinearRegressor):
         The quantile to predict, between 0 and 1.
     alpha : float, default=1.0
         Weight of the penalty: λ = alpha.
-    l1_ratio : float, default=1.0
-        ρ, the L1 part of the penalty: 1 has exact zeros in `coef_`, 0 is the L2 penalty.
+    l1_ratio : float, default=0.0
+        ρ, the L1 part of the penalty: 0 is the L2 penalty, 1 is L1, with exact zeros in `coef_`.
     solver : str or object, default="auto"
         A name, a spec such as "sdca(sampling=cyclic)" or an object of `dualgap.SOLVERS`; "auto" chooses by the shape of the
         data, and `reason_` gives the reason.
@@ -77,7 +77,7 @@ class QuantileRegressor(LinearRegressor):
 
     Notes
     -----
-    Differences from scikit-learn's QuantileRegressor: `tol` and `l1_ratio` are new, and
+    Differences from scikit-learn's QuantileRegressor: the penalty is L2 unless `l1_ratio=1`;
     `solver` takes dualgap's solvers, and their options belong to `solver` instead of `solver_options`.
 
     Examples
@@ -98,7 +98,7 @@ class QuantileRegressor(LinearRegressor):
         *,
         quantile: float = 0.5,
         alpha: float = 1.0,
-        l1_ratio: float = 1.0,
+        l1_ratio: float = 0.0,
         solver: Any = "auto",
         tol: float = 1e-4,
         fit_intercept: bool = True,

@@ -43,7 +43,9 @@ class FitFacts(NamedTuple):
         `class_factors` has for each problem what class_weight multiplies the other classes' rows by, and its own; for
         the softmax model one list with each class's.
         """
-        return FitFacts.without_data(estimator, loss, solver, class_factors)._replace(data=digest(*data))
+        return FitFacts.without_data(estimator, loss, solver, class_factors)._replace(
+            data=digest(*data), l1_ratio=l1_ratio
+        )
 
     @staticmethod
     def without_data(
@@ -59,7 +61,6 @@ class FitFacts(NamedTuple):
             None,
             factors,
             {name: _plain(value) for name, value in estimator.get_params(deep=False).items()},
-            l1_ratio,
         )
 
 

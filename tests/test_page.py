@@ -101,12 +101,12 @@ def solvers(page: Any) -> list[str]:
     return list(page.locator("#table tbody td.solver").all_inner_texts())
 
 
-CHARTS = [f'[data-y="{y}"]' for y in ("relative_gap", "primal", "test_score", "support")]
+CHARTS = [f'[data-y="{y}"]' for y in ("relative_gap", "suboptimality", "primal", "test_score", "support")]
 
 
 def test_every_chart_is_drawn(open_page: Open) -> None:
     page = open_page(full_race())
-    for x in ("epoch", "updates", "cpu_seconds", "seconds"):
+    for x in ("epoch", "updates", "cpu_seconds", "seconds", "call_seconds"):
         page.select_option("#x-axis", x)
         for chart in CHARTS:
             assert lines(page, chart) >= 8, (x, chart)
@@ -136,9 +136,9 @@ def test_the_legend_hides_and_solos(open_page: Open) -> None:
     assert lines(page, CHARTS[0]) == 16, "a line and a band each"
     toggle.click()
     assert toggle.get_attribute("aria-pressed") == "false"
-    assert [lines(page, chart) for chart in CHARTS] == [14] * 4
+    assert [lines(page, chart) for chart in CHARTS] == [14] * 5
     page.locator('#legend [data-solo="sdca"]').click()
-    assert [lines(page, chart) for chart in CHARTS] == [2] * 4
+    assert [lines(page, chart) for chart in CHARTS] == [2] * 5
     page.locator('#legend [data-solo="sdca"]').click()
     assert lines(page, CHARTS[0]) == 16, "once more shows all again"
     page.locator('#legend [data-solver="pegasos"]').dblclick()
@@ -182,7 +182,7 @@ def test_the_table_sorts_and_filters(open_page: Open) -> None:
     assert solvers(page) == sorted(ranked, reverse=True)
     assert page.locator('th[aria-sort="descending"]').count() == 1
     page.click('[data-column="seconds2"]')
-    column = page.locator("#table tbody tr td:nth-child(8)").all_inner_texts()
+    column = page.locator("#table tbody tr td:nth-child(11)").all_inner_texts()
     reached = [text for text in column if text != "–"]
     assert column == reached + ["–"] * (len(column) - len(reached)), "a solver that never reached the gap is last"
     page.fill("#filter", "pegasos")
@@ -220,10 +220,10 @@ def test_the_keyboard_reaches_everything_and_leaves_every_chart(open_page: Open)
         entry["id"] for entry in visited
     }
     assert "profile-pick" in {entry["id"] for entry in visited}
-    assert len({entry["column"] for entry in visited if entry.get("column")}) == 13
+    assert len({entry["column"] for entry in visited if entry.get("column")}) == 15
     assert len({entry["solver"] for entry in visited if entry.get("solver")}) == 9
     assert len({entry["solo"] for entry in visited if entry.get("solo")}) == 9
-    assert len({entry["log"] for entry in visited if entry.get("log")}) == 4
+    assert len({entry["log"] for entry in visited if entry.get("log")}) == 5
     assert not any(entry["inPlot"] for entry in visited)
     assert all(entry["outlined"] for entry in visited), [entry for entry in visited if not entry["outlined"]]
 
@@ -259,7 +259,9 @@ def test_what_is_shown_can_be_downloaded(open_page: Open) -> None:
     with page.expect_download() as table:
         page.click("#table-csv")
     rows = Path(table.value.path()).read_text(encoding="utf-8-sig").splitlines()
-    assert rows[0].startswith("data,loss,strength,place,solver,relative_gap,primal,test_accuracy,seconds_to_0.01")
+    assert rows[0].startswith(
+        "data,loss,strength,place,solver,call_seconds,relative_gap,status,update_seconds,primal,test_accuracy,call_seconds_to_0.01"
+    )
     assert len(rows) == 2
     assert ",'=sgd," in rows[1], "a spreadsheet must not take a name for a formula"
     page.click('#legend [data-solver="=sgd"]')
@@ -268,7 +270,13 @@ def test_what_is_shown_can_be_downloaded(open_page: Open) -> None:
     curves = Path(saved.value.path()).read_text(encoding="utf-8-sig").splitlines()
     assert curves[0] == "data,loss,strength,solver,quantity,epoch,median,low_5,high_95,runs"
     assert {line.split(",")[3] for line in curves[1:]} == {"sdca"}
-    assert {line.split(",")[4] for line in curves[1:]} == {"relative_gap", "primal", "test_score", "support"}
+    assert {line.split(",")[4] for line in curves[1:]} == {
+        "suboptimality",
+        "relative_gap",
+        "primal",
+        "test_score",
+        "support",
+    }
 
 
 def test_hostile_names_are_shown_and_do_nothing(open_page: Open) -> None:

@@ -8,7 +8,17 @@ from typing import Any
 from dualgap.data.files import write_text
 from dualgap.workbench.report.rendering import STYLES, render
 
-SCRIPTS = ("words.js", "theme.js", "swatches.js", "traces.js", "charts.js", "replication.js")
+SCRIPTS = (
+    "words.js",
+    "theme.js",
+    "swatches.js",
+    "traces.js",
+    "axes.js",
+    "chart.js",
+    "pointing.js",
+    "charts.js",
+    "replication.js",
+)
 
 
 def page(shown: dict[str, Any]) -> str:

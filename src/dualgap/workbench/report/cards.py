@@ -17,6 +17,13 @@ class Card:
 
 
 CARDS = {
+    "auto": Card(
+        "The solver chosen by rule",
+        "Newton or SDCA with shrinking, by loss, rows, columns and scale;  SDCA hands over to Newton where its first certificates fall slowly",
+        "Nothing: it is what a fit uses where no solver is named. The run's reason in the results file says what it chose.",
+        "Data of which nothing is known: smooth losses take Newton, long data with a kinked loss takes SDCA.",
+        "No paper: the rules and their thresholds are in docs/architecture.md",
+    ),
     "sdca": Card(
         "Stochastic dual coordinate ascent",
         "draw i;  αᵢ ← argmax over αᵢ of D(α);  w ← w + (sᵢ Δαᵢ / λS) xᵢ",
@@ -89,6 +96,13 @@ ZEROS = Card(
     "Sanity: a solver that is not far better has learned nothing.",
     "No paper: P(0) is the mean loss of a score of zero",
 )
+OWN = Card(
+    "A contender of your own",
+    "its own; the judge knows its answers alone",
+    "What its author says of it.",
+    "Being raced under the same clock and the same judge as all others.",
+    "Yours",
+)
 OTHER = Card(
     "An algorithm without a card",
     "not described in this version",
@@ -98,8 +112,10 @@ OTHER = Card(
 )
 
 
-def card_of(solver: str, rival: bool = False) -> Card:
+def card_of(solver: str, rival: bool = False, own: bool = False) -> Card:
     """The card of a solver's spec, whatever its options."""
+    if own:
+        return OWN
     if rival:
         return ZEROS if solver == "zeros" else RIVAL
     return CARDS.get(solver.partition("(")[0].strip(), OTHER)

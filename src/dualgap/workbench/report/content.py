@@ -15,9 +15,14 @@ from dualgap.workbench.report.packing import Pool
 from dualgap.workbench.store import FinishedRun
 from dualgap.workbench.summary import Standing
 
-X_FIELDS = ("epoch", "updates", "cpu_seconds", "seconds")
-Y_FIELDS = ("relative_gap", "primal", "test_score", "support")
-MEASURES = ("seconds", "epoch")
+X_FIELDS = ("call_seconds", "seconds", "cpu_seconds", "epoch", "updates")
+Y_FIELDS = ("suboptimality", "relative_gap", "primal", "test_score", "support")
+# The charts that every race has, the words above them and their names; where other packages race, whose duals the judge has to guess,
+# the distance from the optimum says more than their own gap.
+GAP_CHART = ("relative_gap", "Relative gap, as the judge certified it", "relative gap")
+SUBOPTIMALITY_CHART = ("suboptimality", "P − P*: at most this, by the best certified dual", "suboptimality")
+PRIMAL_CHART = ("primal", "Primal value", "primal")
+MEASURES = ("call_seconds", "epoch")
 MAX_POINTS, MIN_POINTS = 200, 24
 # Some 0.9 MB as packed in the page.
 MAX_NUMBERS = 160_000
@@ -32,14 +37,28 @@ def content(runs: Sequence[FinishedRun], notes: Sequence[str] = (), command: str
     """What the template shows by itself, and under `data` what the page's scripts show."""
     if not runs:
         raise ValueError("a page needs at least one finished run")
+    refused = [run for run in runs if run.is_refused]
+    everything, runs = runs, [run for run in runs if not run.is_refused]
+    if not runs:
+        raise ValueError("a page needs at least one finished run")
     groups = summary.groups(runs)
+    turned_down = summary.groups(refused)
     drawn = {key: _drawn(heat) for key, heat in groups.items()}
     points = _points(sum(map(len, drawn.values())))
     solvers = list(dict.fromkeys(solver for names in drawn.values() for solver in names))
     if any(len(summary.by_solver(heat)) > MAX_CURVES + 1 for heat in groups.values()):
         notes = [*notes, f"curves show the best {MAX_CURVES} solvers of each problem; the table shows all"]
     pool = Pool()
-    heats = [_heat(key, heat, drawn[key], points, pool) for key, heat in groups.items()]
+    heats = [_heat(key, heat, drawn[key], points, pool, turned_down.pop(key, ())) for key, heat in groups.items()]
+    # Of a problem that every contender refused there is nothing to show but that.
+    notes = [
+        *notes,
+        *(
+            f"{run.data.get('name')}: {summary.solver_of(run)} refused: {run.sentence}"
+            for heat in turned_down.values()
+            for run in heat
+        ),
+    ]
     data = {
         "heats": heats,
         "styles": {solver: list(style) for solver, style in summary.styles(solvers).items()},
@@ -54,12 +73,16 @@ def content(runs: Sequence[FinishedRun], notes: Sequence[str] = (), command: str
         "answer": _answer(heats),
         "heats": heats,
         "notes": list(notes),
-        "cards": _cards(runs),
+        "cards": _cards(everything),
+        "charts": [
+            *((SUBOPTIMALITY_CHART, GAP_CHART) if data["rivals"] else (GAP_CHART, SUBOPTIMALITY_CHART)),
+            PRIMAL_CHART,
+        ],
         "has_coefficients": any(heat["coefficients"] for heat in heats),
         "has_profiles": bool(data["profiles"]),
         "has_tests": any(heat["has_tests"] for heat in heats),
         "provenance": provenance.facts(runs),
-        "commands": command.splitlines() if command else provenance.commands(runs),
+        "commands": command.splitlines() if command else provenance.commands(everything),
         "data": data,
     }
 
@@ -78,18 +101,24 @@ def _points(curves: int) -> int:
 
 
 def _heat(
-    key: tuple[str, str, float], heat: Sequence[FinishedRun], drawn: Sequence[str], points: int, pool: Pool
+    key: tuple[str, str, float],
+    heat: Sequence[FinishedRun],
+    drawn: Sequence[str],
+    points: int,
+    pool: Pool,
+    refused: Sequence[FinishedRun] = (),
 ) -> dict[str, Any]:
     data, loss, strength = key
     ranked = summary.standings(heat)
-    tolerances = [run.settings["tol"] for run in heat if isinstance(run.settings.get("tol"), float)]
-    tol = max(tolerances, default=0.0) or summary.GAPS[-1]
+    tol = summary.tol_of(heat)
     shown = [finished for finished in heat if summary.solver_of(finished) in set(drawn)]
+    shown = summary.with_suboptimality(shown, summary.best_bounds(heat))
     facts = heat[0].data
     return {
         "data": data,
         "loss": loss,
         "strength": strength,
+        "typed_strength": summary.strength_words(heat[0]),
         "facts": {name: facts[name] for name in ("name", "task", "rows", "columns", "test_rows") if name in facts},
         "tol": tol,
         "gap_tol": heat[0].settings.get("gap_tol"),
@@ -103,6 +132,7 @@ def _heat(
         "repeats": max(len(standing.runs) for standing in ranked),
         "has_tests": any(row.median("test_score") is not None for row in ranked),
         "rows": [_row(place, standing) for place, standing in enumerate(ranked, start=1)],
+        "refusals": [[summary.solver_of(run), run.sentence] for run in refused],
         "curves": {x: {y: _curves(shown, x, y, points, pool) for y in Y_FIELDS} for x in X_FIELDS},
         "coefficients": coefficients(shown, pool),
     }
@@ -114,7 +144,8 @@ def _row(place: int, standing: Standing) -> dict[str, Any]:
         "place": place,
         "solver": standing.solver,
         "runs": len(standing.runs),
-        "time": standing.median("seconds"),
+        "call": standing.median("call_seconds"),
+        "updates": standing.median("seconds"),
         "epoch": standing.median("epoch"),
         "gap": standing.median("relative_gap"),
         "primal": standing.median("primal"),
@@ -133,7 +164,7 @@ def _curves(runs: Sequence[FinishedRun], x: str, y: str, points: int, pool: Pool
     packed = []
     for curve in summary.curves(runs, y, x, points):
         lists = [curve.median] if curve.runs == 1 else [curve.median, curve.low, curve.high]
-        if y == "relative_gap":
+        if y in summary.GEOMETRIC:
             lists = [[max(value, SMALLEST_GAP) for value in values] for values in lists]
         packed.append([curve.solver, curve.runs, pool.add(curve.x), *map(pool.add, lists)])
     return packed
@@ -158,16 +189,19 @@ def _lead(ranked: Sequence[Standing]) -> float | None:
     """How many times as much the second needs, in seconds if both are certified, else in gap."""
     if len(ranked) < 2 or ranked[0].certified != ranked[1].certified:
         return None
-    first, second = (place.median("seconds" if place.certified else "relative_gap") for place in ranked[:2])
+    first, second = (place.median(place.measure) for place in ranked[:2])
     return second / first if first and second else None
 
 
 def _profiles(runs: Sequence[FinishedRun]) -> dict[str, list[dict[str, Any]]]:
     """Performance profiles by measure and gap, without those that no solver reached."""
+    asked = [summary.tol_of(heat) for heat in summary.groups(runs).values()]
+    # First the tolerance that was asked for; of several, the loosest, which every run went on to.
+    gaps = list(dict.fromkeys([max(asked), *summary.GAPS]))
     found = {
         f"{measure} {gap:g}": [asdict(profile) for profile in summary.performance_profile(runs, gap, measure)]
         for measure in MEASURES
-        for gap in summary.GAPS
+        for gap in gaps
     }
     return {name: profiles for name, profiles in found.items() if any(profile["ratio"] for profile in profiles)}
 
@@ -176,7 +210,7 @@ def _cards(runs: Sequence[FinishedRun]) -> list[dict[str, Any]]:
     """One card per algorithm that ran, with the specs it ran under."""
     found: dict[str, dict[str, Any]] = {}
     for solver, repeats in summary.by_solver(runs).items():
-        card = card_of(solver, summary.is_rival(repeats[0]))
+        card = card_of(solver, summary.is_rival(repeats[0]), own="code" in repeats[0].settings)
         entry = found.setdefault(card.title, asdict(card) | {"solvers": []})
         entry["solvers"].append(solver)
     return list(found.values())

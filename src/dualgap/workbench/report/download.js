@@ -20,8 +20,8 @@ function save(name, header, rows) {
 function saveTable() {
   const { data, loss, strength } = state.heat;
   const columns = Object.keys(COLUMNS);
-  const names = { gap: "relative_gap", test: testName(state.heat).replace(" ", "_") };
-  const header = columns.map((name) => names[name] || name.replace(/^(seconds|epochs)(\d)$/, (_, unit, i) => `${unit}_to_${GAPS[i]}`));
+  const names = { gap: "relative_gap", call: "call_seconds", updates: "update_seconds", test: testName(state.heat).replace(" ", "_") };
+  const header = columns.map((name) => names[name] || name.replace(/^(seconds|epochs)(\d)$/, (_, unit, i) => `${unit === "seconds" ? "call_seconds" : unit}_to_${GAPS[i]}`));
   const rows = tableRows().map((row) => columns.map((name) => (name === "solver" ? row.solver : COLUMNS[name].value(row))));
   save("leaderboard.csv", ["data", "loss", "strength", ...header], rows.map((row) => [data, loss, strength, ...row]));
 }

@@ -10,7 +10,7 @@ function strengthsOf(name) {
 
 function fillStrengths() {
   const options = strengthsOf(heatName(state.heat)).map((heat) =>
-    make("option", { value: String(DATA.heats.indexOf(heat)) }, plainText(heat.strength, 4)),
+    make("option", { value: String(DATA.heats.indexOf(heat)) }, heat.typed_strength),
   );
   byId("strength").replaceChildren(...options);
   byId("strength").value = String(DATA.heats.indexOf(state.heat));
@@ -19,10 +19,11 @@ function fillStrengths() {
 function startPickers() {
   const names = [...new Set(DATA.heats.map(heatName))];
   byId("data-set").append(...names.map((name) => make("option", { value: name }, name)));
+  byId("data-set").value = heatName(state.heat);
   byId("data-set").addEventListener("change", (event) => {
     const heats = strengthsOf(event.target.value);
     // The same strength stays, where the other data set was raced with it too.
-    state.heat = heats.find((heat) => heat.strength === state.heat.strength) || heats[0];
+    state.heat = heats.find((heat) => heat.typed_strength === state.heat.typed_strength) || heats[0];
     fillStrengths();
     drawAll();
   });
@@ -45,7 +46,7 @@ function drawTiles() {
   const facts = heat.facts;
   const shape = facts.rows ? `${facts.rows.toLocaleString("en")} rows × ${Number(facts.columns).toLocaleString("en")}` : "";
   const tested = facts.test_rows ? `${facts.test_rows.toLocaleString("en")} held out` : "";
-  const words = [shape, tested, heat.loss, `λ = ${plainText(heat.strength, 4)}`, `asked for a relative gap of ${Number(heat.tol).toExponential()}${heat.gap_tol ? ` or a gap of ${Number(heat.gap_tol).toExponential()}` : ""}`, `up to ${heat.repeats} run${heat.repeats > 1 ? "s" : ""} per solver`];
+  const words = [shape, tested, heat.loss, `λ = ${heat.typed_strength}`, `asked for a relative gap of ${Number(heat.tol).toExponential()}${heat.gap_tol ? ` or a gap of ${Number(heat.gap_tol).toExponential()}` : ""}`, `up to ${heat.repeats} run${heat.repeats > 1 ? "s" : ""} per solver`];
   byId("facts").textContent = words.filter(Boolean).join(" · ");
   const second = heat.rows.find((row) => row.place === 2);
   const measure = heat.certified ? "the time" : "the gap";
@@ -54,7 +55,7 @@ function drawTiles() {
   const tiles = [
     tile(heat.certified ? "Winner" : "Closest", best.solver, leader),
     tile("Proven relative gap", gapText(best.gap), best.status),
-    tile(heat.certified ? "Time to prove it" : "Time used", durationText(best.time), isNumber(best.epoch) ? `${countText(best.epoch)} epochs` : ""),
+    tile(heat.certified ? "The whole call" : "Updates", durationText(heat.certified ? best.call : best.updates), isNumber(best.epoch) ? `${countText(best.epoch)} epochs` : ""),
   ];
   if (isNumber(best.test)) {
     const top = Math.max(...heat.rows.map((row) => row.test).filter(isNumber));
@@ -65,18 +66,20 @@ function drawTiles() {
     tiles.push(tile("Optimum, proven between", plainText(dual, 9), `and ${plainText(primal, 9)}`));
   }
   byId("tiles").replaceChildren(...tiles);
+  byId("refusals").replaceChildren(...heat.refusals.map(([solver, sentence]) => make("li", {}, make("code", {}, solver), ` refused: ${sentence}`)));
   if (DATA.heats.length === 1) return;
   byId("facts").append(make("br"), make("strong", { id: "verdict" }, heat.verdict));
 }
 
 function drawCharts() {
-  if (typeof Plotly === "undefined") return; // its script is still being read; the page is usable meanwhile
   for (const drawOne of chartTasks()) drawOne();
+  press(byId("log-x"), isLogX());
+  keepState();
 }
 
 function chartTasks() {
   const figures = [...document.querySelectorAll(".chart[data-y]")];
-  return [...figures.map((figure) => () => drawCurve(figure)), drawProfile, drawCoefficients];
+  return [() => press(byId("log-x"), isLogX()), ...figures.map((figure) => () => drawCurve(figure)), drawProfile, drawCoefficients];
 }
 
 /* The first chart at once, each other in a turn of its own, so that the page answers in between. */
@@ -91,9 +94,10 @@ function drawAll() {
   drawTiles();
   drawTable();
   drawLegend(drawCharts);
-  drawCharts();
+  if (document.documentElement.dataset.drawn) drawCharts();
 }
 
+readState();
 startTheme(drawAll);
 startPickers();
 startTable();
@@ -101,4 +105,4 @@ startCharts();
 startExtras();
 startDownloads();
 drawAll();
-document.addEventListener("DOMContentLoaded", () => drawInTurn(chartTasks()));
+drawInTurn(chartTasks());

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dualgap.workbench.plan import command_of
+from dualgap.workbench.repeating import command_of
 from dualgap.workbench.store import FinishedRun
 
 # Without these settings it is not known what was run.

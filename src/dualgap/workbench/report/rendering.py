@@ -1,4 +1,4 @@
-"""Rendering: what a page shows, its styles, its scripts and plotly, put into one HTML text."""
+"""Rendering: what a page shows, its styles and its scripts, put into one HTML text."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ SCRIPTS = (
     "table.js",
     "legend.js",
     "traces.js",
+    "axes.js",
+    "chart.js",
+    "pointing.js",
     "charts.js",
     "extras.js",
     "download.js",
@@ -48,7 +51,7 @@ def render(
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(file), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    texts = {"plotly": _plotly(), "page": "(() => {\n" + "\n".join(map(file, scripts)) + "\n})();"}
+    texts = {"page": "(() => {\n" + "\n".join(map(file, scripts)) + "\n})();"}
     return environment.get_template(template).render(
         shown=shown,
         data=_json(shown["data"]),
@@ -56,13 +59,6 @@ def render(
         scripts=texts,
         hashes=" ".join(f"'sha256-{_hash(script)}'" for script in texts.values()),
     )
-
-
-def _plotly() -> str:
-    from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]
-
-    # A browser hashes a script with its line ends already made uniform.
-    return str(get_plotlyjs()).replace("\r\n", "\n").replace("\r", "\n").replace("</script", "<\\/script")
 
 
 def _hash(script: str) -> str:

@@ -2,7 +2,10 @@
 const COLUMNS = {
   place: { value: (row) => row.place, text: countText },
   solver: { value: (row) => row.solver.toLowerCase() },
+  call: { value: (row) => row.call, text: durationText, best: Math.min },
   gap: { value: (row) => row.gap, text: gapText, best: Math.min },
+  status: { value: (row) => row.status },
+  updates: { value: (row) => row.updates, text: durationText, best: Math.min },
   primal: { value: (row) => row.primal, text: (value) => plainText(value, 7), best: Math.min },
   test: { value: (row) => row.test, text: scoreText, best: Math.max },
   seconds0: { value: (row) => row.seconds[0], text: durationText, best: Math.min },
@@ -12,7 +15,6 @@ const COLUMNS = {
   epochs1: { value: (row) => row.epochs[1], text: countText, best: Math.min },
   epochs2: { value: (row) => row.epochs[2], text: countText, best: Math.min },
   support: { value: (row) => row.support, text: countText },
-  status: { value: (row) => row.status },
 };
 
 /* The rows as they stand now; what is missing goes last in either direction. */
@@ -65,7 +67,7 @@ function drawTable() {
   const rows = tableRows();
   const body = document.querySelector("#table tbody");
   body.replaceChildren(...rows.map((row) => tableRow(row, best)));
-  if (!rows.length) body.append(make("tr", {}, make("td", { colspan: "13", class: "left" }, "No solver fits the filter.")));
+  if (!rows.length) body.append(make("tr", {}, make("td", { colspan: "15", class: "left" }, "No solver fits the filter.")));
   for (const header of document.querySelectorAll("#table th")) {
     const button = header.querySelector("button");
     if (button && button.dataset.column === state.sort.column) {
@@ -78,7 +80,7 @@ function drawTable() {
   byId("test-name").replaceChildren(test, make("br"), score);
   const repeats = state.heat.repeats;
   const medians = repeats > 1 ? `Medians of up to ${repeats} repeats; a gap counts as reached when half of them got there. ` : "";
-  byId("table-caption").textContent = `${medians}Seconds are wall seconds of the updates alone. Bold green is the best of a column.`;
+  byId("table-caption").textContent = `${medians}“call” is the wall time of the whole call that reached the goal, for other packages that of the fit; “updates” is that of a solver’s updates alone, which no other package tells. Bold green is the best of a column.`;
 }
 
 function startTable() {
@@ -88,10 +90,13 @@ function startTable() {
       const again = state.sort.column === column;
       state.sort = { column, descending: again ? !state.sort.descending : column === "test" };
       drawTable();
+      keepState();
     });
   }
+  byId("filter").value = state.filter;
   byId("filter").addEventListener("input", (event) => {
     state.filter = event.target.value;
     drawTable();
+    keepState();
   });
 }

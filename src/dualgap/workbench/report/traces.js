@@ -1,47 +1,43 @@
-/* Traces: the curves of a heat as plotly takes them, with their bands and the lines to compare them with. */
+/* Traces: the curves of a heat as a chart takes them, with their bands and the lines to compare them with. */
 const SYMBOLS_PER_LINE = 9;
-
-/* Plotly reads a few HTML tags in texts; a name is never meant as one. */
-function inert(text) {
-  return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
-}
 
 /* The points a logarithmic axis can show. */
 function visible(curve, logY) {
+  const logX = isLogX();
   const places = [...curve.x.keys()];
-  return places.filter((i) => (!state.logX || curve.x[i] > 0) && (!logY || (curve.low || curve.median)[i] > 0));
+  return places.filter((i) => (!logX || curve.x[i] > 0) && (!logY || (curve.low || curve.median)[i] > 0));
 }
 
 function bandTrace(curve, places, color) {
   const back = [...places].reverse();
   return {
-    type: "scatter",
-    mode: "lines",
     x: [...places, ...back].map((i) => curve.x[i]),
     y: [...places.map((i) => curve.high[i]), ...back.map((i) => curve.low[i])],
-    fill: "toself",
-    fillcolor: faint(color, theme() === "dark" ? 0.2 : 0.14),
-    line: { width: 0 },
-    hoverinfo: "skip",
-    showlegend: false,
+    fill: faint(color, theme() === "dark" ? 0.2 : 0.14),
+    line: { color: "none", width: 0 },
   };
+}
+
+function exact(value, digits) {
+  return String(Number(value.toPrecision(digits)));
 }
 
 function lineTrace(curve, places, y, width) {
   const { color, dash, symbol } = styleOf(curve.solver);
-  const band = curve.low ? "<br>5–95 %: %{customdata[0]:.4~g} to %{customdata[1]:.4~g}" : "";
   const separate = RIVALS.has(curve.solver);
   return {
-    type: "scatter",
-    mode: "lines+markers",
-    name: inert(curve.solver),
+    name: curve.solver,
     x: places.map((i) => curve.x[i]),
     y: places.map((i) => curve.median[i]),
-    customdata: curve.low ? places.map((i) => [curve.low[i], curve.high[i]]) : undefined,
-    line: { color, dash: separate ? "dot" : dash, width: separate ? 1 : width },
-    marker: { color, symbol, size: separate ? 9 : 7, maxdisplayed: separate ? 0 : SYMBOLS_PER_LINE },
-    hovertemplate: `<b>${inert(curve.solver)}</b><br>%{x:.6~g} ${X_NAMES[state.x]}<br>${yName(y)} %{y:.6~g}${band}<br>${curve.runs} run${curve.runs > 1 ? "s" : ""}<extra></extra>`,
-    showlegend: false,
+    // The fits of another package are runs of their own, in the order of their time: no line leads from one to the next.
+    line: separate ? undefined : { color, dash, width },
+    marker: { color, symbol, size: separate ? 10 : 8, maxdisplayed: separate ? 0 : SYMBOLS_PER_LINE },
+    words: (k) => {
+      const i = places[k];
+      const band = curve.low ? [`5–95 %: ${exact(curve.low[i], 4)} to ${exact(curve.high[i], 4)}`] : [];
+      const runs = `${curve.runs} run${curve.runs > 1 ? "s" : ""}`;
+      return [`${exact(curve.x[i], 6)} ${X_NAMES[state.x]}`, `${yName(y)} ${exact(curve.median[i], 6)}`, ...band, runs];
+    },
   };
 }
 
@@ -53,7 +49,7 @@ function curveTraces(y) {
     const places = visible(curve, state.log[y]);
     if (!places.length) continue;
     const winner = curve.solver === state.heat.winner;
-    if (curve.low) bands.push(bandTrace(curve, places, styleOf(curve.solver).color));
+    if (curve.low && !RIVALS.has(curve.solver)) bands.push(bandTrace(curve, places, styleOf(curve.solver).color));
     lines.push(lineTrace(curve, places, y, winner ? 3 : 1.75));
   }
   return [...bands, ...lines];
@@ -63,14 +59,26 @@ function curveTraces(y) {
 function references(y) {
   const found = [];
   const zeros = state.heat.zeros[y];
-  if (isNumber(zeros)) found.push({ height: zeros, label: "zeros", color: cssColor("--soft"), side: "bottom" });
-  if (y === "primal" && state.heat.bounds) {
+  const good = cssColor("--good");
+  if (isNumber(zeros)) found.push({ height: zeros, label: "zeros", color: cssColor("--soft") });
+  if (state.heat.bounds) {
     const [dual, primal] = state.heat.bounds;
-    const good = cssColor("--good");
-    const apart = primal - dual > 0.1 * Math.abs((zeros || primal) - dual);
-    found.push({ height: primal, label: apart ? "best certified primal" : "", color: good, side: "bottom" });
-    found.push({ height: dual, label: apart ? "best certified dual" : "best certified dual and primal", color: good, side: "top" });
+    if (y === "primal") {
+      const apart = primal - dual > 0.1 * Math.abs((zeros || primal) - dual);
+      found.push({ height: primal, label: apart ? "best certified primal" : "", color: good });
+      found.push({ height: dual, label: apart ? "best certified dual" : "best certified dual and primal", color: good, below: true });
+    }
+    if (y === "suboptimality" && primal > dual) {
+      found.push({ height: primal - dual, label: "best certified primal − best certified dual: the optimum is known to this", color: good });
+    }
   }
-  if (y === "relative_gap") found.push({ height: state.heat.tol, label: `asked for ${state.heat.tol.toExponential()}`, color: cssColor("--good"), side: "bottom" });
+  if (y === "relative_gap") found.push({ height: state.heat.tol, label: `asked for ${state.heat.tol.toExponential()}`, color: good });
   return state.log[y] ? found.filter((line) => line.height > 0) : found;
+}
+
+/* The strip in which the optimum lies. */
+function strips(y) {
+  if (y !== "primal" || !state.heat.bounds) return [];
+  const [dual, primal] = state.heat.bounds;
+  return state.log[y] && dual <= 0 ? [] : [{ y0: dual, y1: primal, fill: cssColor("--good-soft") }];
 }

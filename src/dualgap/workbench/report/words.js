@@ -1,13 +1,13 @@
 /* Numbers as a person reads them, and elements made without any HTML text. */
 const NONE = "–";
-const X_NAMES = { epoch: "epochs", updates: "updates", cpu_seconds: "CPU seconds", seconds: "wall seconds" };
+const X_NAMES = { call_seconds: "seconds of the whole call", seconds: "seconds of updates", cpu_seconds: "CPU seconds of updates", epoch: "epochs", updates: "updates" };
 
 function testName(heat) {
   return (heat.facts.task || "classification") === "classification" ? "test accuracy" : "test R²";
 }
 
 function yName(y) {
-  return { relative_gap: "relative gap", primal: "primal", test_score: testName(state.heat), support: "support vectors" }[y];
+  return { suboptimality: "above the best dual by", relative_gap: "relative gap", primal: "primal", test_score: testName(state.heat), support: "support vectors" }[y];
 }
 
 function isNumber(value) {

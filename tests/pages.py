@@ -75,6 +75,7 @@ def made_run(
             "epoch": epochs.tolist(),
             "updates": (455 * epochs).astype(int).tolist(),
             "seconds": (pace * epochs).tolist(),
+            "call_seconds": (pace * (epochs + 0.5)).tolist(),
             "cpu_seconds": (0.9 * pace * epochs).tolist(),
             "primal": primal.tolist(),
             "dual": dual.tolist(),
@@ -96,8 +97,7 @@ def made_rival(seed: int = 0, name: str = "scikit-learn LinearSVC") -> FinishedR
     own = made_run(name, seed)
     records: dict[str, list[Any]] = {field: [None] * 5 for field in own.records}
     records |= {
-        "seconds": [0.001, 0.003, 0.002, 0.008, 0.02],
-        "cpu_seconds": [0.001, 0.003, 0.002, 0.008, 0.02],
+        "call_seconds": [0.001, 0.003, 0.002, 0.008, 0.02],
         "relative_gap": [0.5, 0.05, 0.1, 1e-3, 1e-7],
         "primal": [0.5, 0.32, 0.35, 0.301, 0.3],
         "test_score": [0.9, 0.95, 0.94, 0.96, 0.97],

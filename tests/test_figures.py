@@ -24,11 +24,13 @@ def made(solver: str, seed: int, factor: float = 1.0, **changes: object) -> Fini
         "epoch": EPOCHS,
         "updates": [int(100 * epoch) for epoch in EPOCHS],
         "seconds": [0.01 * epoch for epoch in EPOCHS],
+        "call_seconds": [0.03 + 0.01 * epoch for epoch in EPOCHS],
         "cpu_seconds": [0.02 * epoch for epoch in EPOCHS],
         "primal": [1.0 + gap for gap in gaps],
         "dual": [1.0 for _ in gaps],
         "gap": gaps,
         "relative_gap": gaps,
+        "suboptimality": gaps,
         "support": [0, 30, 20, 10],
         "train_score": [0.5, 0.8, 0.9, 0.95],
         "test_score": [0.5, 0.7, 0.8, 0.9],
@@ -52,8 +54,20 @@ def heat() -> list[FinishedRun]:
     return [made(solver, seed, 1.0 + seed) for seed in range(3) for solver in ("sdca", "sgd")]
 
 
-FIELDS = {"gap": "relative_gap", "primal": "primal", "accuracy": "test_score", "support": "support"}
-PLACES = {"epochs": "epoch", "updates": "updates", "seconds": "seconds", "cpu_seconds": "cpu_seconds"}
+FIELDS = {
+    "gap": "relative_gap",
+    "suboptimality": "suboptimality",
+    "primal": "primal",
+    "accuracy": "test_score",
+    "support": "support",
+}
+PLACES = {
+    "epochs": "epoch",
+    "updates": "updates",
+    "seconds": "call_seconds",
+    "update_seconds": "seconds",
+    "cpu_seconds": "cpu_seconds",
+}
 
 
 @pytest.mark.parametrize("x", figures.AXES)
@@ -68,7 +82,7 @@ def test_a_figure_shows_the_medians_of_its_field(heat: list[FinishedRun], kind: 
     for line in lines:
         assert list(line.x) == pytest.approx(middle[place])
         assert list(line.y) == pytest.approx(middle[field])
-    assert drawn.layout.yaxis.type == ("log" if kind == "gap" else "linear")
+    assert drawn.layout.yaxis.type == ("log" if kind in ("gap", "suboptimality") else "linear")
     assert drawn.layout.xaxis.title.text == figures.AXES[x][1]
     assert drawn.layout.title.text == "toy: hinge, strength 0.01"
 
@@ -112,7 +126,7 @@ def test_a_gap_of_zero_stays_on_a_log_axis() -> None:
 
 
 def test_a_log_axis_begins_after_the_start(heat: list[FinishedRun]) -> None:
-    shown = figures.picture(heat, x="seconds", log_x=True)
+    shown = figures.picture(heat, x="update_seconds", log_x=True)
     assert shown.curves[0].x == [0.01, 0.02, 0.04]
     assert {len(values) for values in (shown.curves[0].median, shown.curves[0].low, shown.curves[0].high)} == {3}
     assert figures.figure(shown).layout.xaxis.type == "log"
@@ -155,7 +169,7 @@ def test_a_heat_is_chosen_by_data_strength_and_loss(heat: list[FinishedRun]) -> 
     for wanted in ({"data": "other.csv"}, {"data": "files/other.csv"}, {"strength": "1/n"}, {"strength": 0.5}):
         assert figures.choose(runs, **wanted) == [other]  # type: ignore[arg-type]
     assert figures.choose(runs, loss="hinge", data="toy") == heat
-    assert figures.title([other]) == "other.csv: hinge, strength 0.5"
+    assert figures.title([other]) == "other.csv: hinge, strength 1/n = 0.5"
     with pytest.raises(ValueError, match=r"no run is of nothing, 2; there are: toy, hinge, 0\.01; files"):
         figures.choose(runs, "nothing", 2)
     with pytest.raises(ValueError, match="there are: none"):
@@ -163,7 +177,9 @@ def test_a_heat_is_chosen_by_data_strength_and_loss(heat: list[FinishedRun]) -> 
 
 
 def test_unknown_words_are_refused(heat: list[FinishedRun]) -> None:
-    with pytest.raises(ValueError, match="no kind of figure 'dual'; there are: gap, primal, accuracy, support"):
+    with pytest.raises(
+        ValueError, match="no kind of figure 'dual'; there are: gap, suboptimality, primal, accuracy, support"
+    ):
         figures.picture(heat, "dual")
     with pytest.raises(ValueError, match="no axis 'hours'; there are: epochs"):
         figures.picture(heat, x="hours")

@@ -11,7 +11,8 @@ import pytest
 
 import dualgap as dg
 from commands import ended, refused
-from dualgap.workbench.plan import Plan, command_of
+from dualgap.workbench.plan import Plan
+from dualgap.workbench.repeating import command_of
 
 
 def drawn(kind: str = "labels", seed: int = 0) -> tuple[Any, Any]:

@@ -67,7 +67,7 @@ def test_figures_are_charts_and_plots_are_pictures(executed: list[Any]) -> None:
 
 def test_the_notebook_has_its_sentences(executed: list[Any]) -> None:
     (wine,) = outputs(cell_with(executed, "wine.winner"), "text/plain")
-    assert wine.count("wins: it proved a relative gap of 1e-06") == 2
+    assert wine.count("wins: it reached a relative gap of 1e-06") == 2
     (answer,) = outputs(cell_with(executed, "best_dual"), "text/plain")
     own, shared = (float(percent) for percent in re.findall(r"([\d.]+)%", answer))
     assert 0 <= shared < own

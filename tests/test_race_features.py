@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import dualgap as dg
-from dualgap.workbench import arrays, config, plan
+from dualgap.workbench import config
+from dualgap.workbench.repeating import command_of
 
 MAP = "gaussian(centers=20, width=8)"
 
@@ -32,7 +33,7 @@ def test_all_solvers_race_on_the_features_of_one_map() -> None:
     assert "features" not in plainly.runs[0].settings, "ids of races without a map must stay what they were"
     accuracy = {run.settings["solver"]: run.records["test_score"][-1] for run in race.runs}
     assert accuracy["sdca"] > plainly.runs[0].records["test_score"][-1] + 0.1
-    assert "features='gaussian(centers=20, width=2.0, seed=0)'" in (arrays.command_of(race.runs) or "")
+    assert "features='gaussian(centers=20, width=2.0, seed=0)'" in command_of(race.runs)
 
 
 def test_the_map_sees_the_training_part_alone() -> None:
@@ -52,7 +53,7 @@ def test_the_command_writes_the_map_and_goes_on_with_it(tmp_path: Path) -> None:
     assert run(*words, "--features", MAP, folder=tmp_path).returncode == 0
     assert config.read(tmp_path / "out" / config.FILE)["features"] == MAP
     found = dg.Race.load(tmp_path / "out")
-    assert "--features 'gaussian(centers=20, width=8.0, seed=0)'" in plan.command_of(found.runs)
+    assert "--features 'gaussian(centers=20, width=8.0, seed=0)'" in command_of(found.runs)
     assert run("--resume", "-o", "out", "--repeats", "2", "-q", folder=tmp_path).returncode == 0
     assert [one.data["columns"] for one in dg.Race.load(tmp_path / "out").runs] == [20, 20]
     other = run("--resume", "-o", "out", "--features", "polynomial", "-q", folder=tmp_path)

@@ -20,6 +20,8 @@ from dualgap.datasets import DATASETS, load
 from dualgap.workbench import arrays, store, summary
 from dualgap.workbench.leaderboard import Leaderboard
 from dualgap.workbench.plan import Plan
+from dualgap.workbench.repeating import command_of
+from pages import made_run
 
 SOLVERS = ["sdca", "pegasos(batch_size=4)"]
 
@@ -41,9 +43,14 @@ def toy(rows: int = 60) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     return X, np.where(X[:, 0] + 0.3 * X[:, 1] > 0, 1, -1)
 
 
+def strange_refusal() -> store.FinishedRun:
+    """A refusal of a solver with a strange name, in strange words."""
+    return made_run("<b>", status=store.REFUSED, sentence="<i>", records={}, certificate={})
+
+
 def same_numbers(one: dg.Race, other: dg.Race) -> bool:
     """Whether two races gave the same but for their clocks."""
-    clocks = {"seconds", "cpu_seconds"}
+    clocks = {"seconds", "cpu_seconds", "call_seconds"}
     kept = [
         [{name: values for name, values in run.records.items() if name not in clocks} for run in race.runs]
         for race in (one, other)
@@ -114,7 +121,7 @@ def test_without_pandas_a_frame_says_what_to_install(race: dg.Race, monkeypatch:
 
 def test_in_a_terminal_it_is_a_short_table_and_the_winner(race: dg.Race) -> None:
     lines = repr(race).splitlines()
-    assert lines[0] == "breast_cancer: hinge, strength 0.01"
+    assert lines[0] == f"breast_cancer: hinge, strength 1/n = {1 / 455:.4g}"
     assert lines[1].startswith("solver")
     assert lines[2].startswith(race.leaderboard()[0]["solver"])
     assert lines[4] == race.winner == summary.verdict(race.runs, 1e-2)
@@ -130,7 +137,7 @@ def test_several_heats_have_a_sentence_each(several: dg.Race) -> None:
     assert repr(several).count("\nsolver ") == 4
     assert [row["place"] for row in several.leaderboard()] == [1, 1, 1, 1]
     chosen = several.figure("gap", data="classification(n=80, d=5)", strength="1/n")
-    assert chosen.layout.title.text == f"classification(n=80, d=5): hinge, strength {1 / 64:.4g}"
+    assert chosen.layout.title.text == f"classification(n=80, d=5): hinge, strength 1/n = {1 / 64:.4g}"
 
 
 def test_a_notebook_shows_a_small_table_and_a_chart(race: dg.Race) -> None:
@@ -152,7 +159,7 @@ def test_the_bundle_of_the_default_race_is_small() -> None:
 
 def test_names_in_html_are_text(race: dg.Race) -> None:
     strange = dataclasses.replace(race.runs[0], settings=race.runs[0].settings | {"solver": "<script>"})
-    shown = dg.Race((strange,), refusals={"<b>": "<i>"})._repr_mimebundle_()["text/html"]
+    shown = dg.Race((strange,), (strange_refusal(),))._repr_mimebundle_()["text/html"]
     assert "&lt;script&gt;" in shown
     assert "&lt;b&gt; refused: &lt;i&gt;" in shown
     assert "<script" not in shown
@@ -221,7 +228,7 @@ def test_arrays_race_and_are_told_apart() -> None:
     assert (first.data["rows"], first.data["test_rows"]) == (48, 12)
     assert first.data["source"] == first.settings["data"]
     assert first.settings["data"].startswith("arrays(hash=x")
-    assert repr(race).startswith("mine: hinge, strength 0.01")
+    assert repr(race).startswith("mine: hinge, strength 1/n = 0.02083")
     again = dg.race(X.copy(order="F"), y, "sdca", epochs=5, repeats=2, name="mine")
     assert [run.run for run in again.runs] == [run.run for run in race.runs]
     assert same_numbers(again, race)
@@ -253,7 +260,7 @@ def test_labels_can_be_set_against_the_rest() -> None:
 def test_arrays_are_taken_as_they_are() -> None:
     """Neither scaled nor split when asked for no test: the certificate is that of solve on the same rows."""
     X, y = toy()
-    raced = dg.race(1000 * X, y, "sdca", epochs=3, tol=0, repeats=1, test_size=0).runs[0]
+    raced = dg.race(1000 * X, y, "sdca", strengths=0.01, epochs=3, tol=0, repeats=1, test_size=0).runs[0]
     solved = dg.solve(dg.Problem(1000 * X, y, "hinge", 0.01), "sdca", max_epochs=3, tol=0)
     assert raced.certificate["primal"] == solved.certificate.primal
     assert raced.data["test_rows"] == 0
@@ -278,8 +285,7 @@ def test_frames_sparse_rows_and_words_as_labels_race_too() -> None:
 def test_a_page_of_arrays_shows_the_python_call_that_repeats_it(tmp_path: Path) -> None:
     X, y = toy()
     race = dg.race(X, y, ["sdca", "sgd"], strengths=[0.1, "1/n"], epochs=3, repeats=2, seed=4, name="mine", test_size=0)
-    call = arrays.command_of(race.runs)
-    assert call is not None
+    call = command_of(race.runs)
     again = eval(call, {"dualgap": dg, "X": X, "y": y})
     assert [run.run for run in again.runs] == [run.run for run in race.runs]
     page = race.page(tmp_path / "mine.html").read_text(encoding="utf-8")
@@ -287,7 +293,7 @@ def test_a_page_of_arrays_shows_the_python_call_that_repeats_it(tmp_path: Path) 
 
 
 def test_runs_of_named_data_have_no_python_call(race: dg.Race) -> None:
-    assert arrays.command_of(race.runs) is None
+    assert command_of(race.runs).startswith("dualgap race breast_cancer -s sdca")
 
 
 @pytest.mark.parametrize(

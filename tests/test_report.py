@@ -114,7 +114,7 @@ def test_a_thousand_solvers_are_all_in_the_table_and_the_best_in_the_charts() ->
     assert len(shown["heats"][0]["rows"]) == 1000
     assert len(shown["styles"]) == 32
     assert "curves show the best 32 solvers of each problem" in notes_of(text)
-    assert len(text) < 6e6
+    assert len(text) < 2e6
 
 
 ODD = [None, "x", [], [[1, 2]], {}, {"a": 1}, True, -1, 1e308, ["x"]]
@@ -208,28 +208,27 @@ def test_only_scripts_named_by_their_hash_may_run_and_nothing_may_be_fetched() -
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
     assert policy is not None
     assert "default-src 'none'" in policy[1]
-    assert policy[1].count("'sha256-") == 2
+    assert policy[1].count("'sha256-") == 1
     assert "script-src 'unsafe" not in policy[1]
 
 
 def test_every_solver_has_a_card() -> None:
     for name in dg.SOLVERS:
-        if name != "auto":
-            assert card_of(f"{name}(some=option)") is CARDS[name]
+        assert card_of(f"{name}(some=option)") is CARDS[name]
     assert all(all(vars(card).values()) for card in CARDS.values())
 
 
-def test_eight_solvers_with_a_hundred_repeats_make_a_page_below_six_megabytes() -> None:
+def test_eight_solvers_with_a_hundred_repeats_make_a_page_below_two_megabytes() -> None:
     runs = many_runs(repeats=100, length=200, tol=0.0)
     assert len(runs) == 800
-    assert len(page(runs).encode()) < 6_000_000
+    assert len(page(runs).encode()) < 2_000_000
 
 
 def test_many_problems_share_the_room_of_the_page() -> None:
     runs = many_runs(repeats=3, data=[f"data {i}" for i in range(5)], strengths=[0.1, 0.01, 0.001], length=100)
     text = page(runs)
-    assert len(text.encode()) < 6_000_000
-    assert set(data_of(text)["profiles"]) >= {"seconds 0.01", "epoch 0.01"}
+    assert len(text.encode()) < 2_000_000
+    assert set(data_of(text)["profiles"]) >= {"call_seconds 0.01", "epoch 0.01"}
     assert re.search(r"wins \d+ of 15 problems", text)
 
 

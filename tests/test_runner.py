@@ -17,8 +17,9 @@ from threadpoolctl import threadpool_info
 from dualgap.cli.app import main
 from dualgap.linalg.parallel import threads_in_use
 from dualgap.workbench import store
-from dualgap.workbench.plan import Plan, command_of
+from dualgap.workbench.plan import Plan
 from dualgap.workbench.pool import Pool
+from dualgap.workbench.repeating import command_of
 from dualgap.workbench.runner import Watcher, race
 from test_resume import numbers
 

@@ -51,7 +51,7 @@ def heat_of(repeats: int, **seconds: list[float]) -> HeatResult:
     runs = []
     for solver, times in seconds.items():
         for done, time in zip(template.runs, times, strict=True):
-            settings, records = done.settings | {"solver": solver}, done.records | {"seconds": [time]}
+            settings, records = done.settings | {"solver": solver}, done.records | {"call_seconds": [time]}
             runs.append(store.FinishedRun(**(done.__dict__ | {"settings": settings, "records": records})))
     return HeatResult(template.heat, template.data, template.strength, runs)
 
@@ -60,7 +60,9 @@ def test_the_verdict_names_the_winner_and_how_sure_that_is() -> None:
     clear = heat_of(3, slow=[3.0, 3.0, 4.0], quick=[1.0, 1.1, 0.9])
     assert [standing.solver for standing in standings(clear.runs)] == ["quick", "slow"]
     sentence = verdict(clear.runs, 1e-3)
-    assert sentence.startswith("quick wins: it proved a relative gap of 0.001 after 1.00 s of updates")
+    assert sentence.startswith(
+        "quick wins: it reached a relative gap of 0.001, by the judge's certificate, in a call of 1.00 s"
+    )
     assert sentence.endswith("slow next with 3.0 times as much; ahead in all 3 repeats.")
     assert "ahead in 1 of 2 repeats, too close to be sure" in verdict(heat_of(2, a=[1.0, 2.0], b=[2.0, 1.1]).runs, 1e-3)
     assert "let --repeats 5 confirm it" in verdict(heat_of(1, a=[1.0], b=[2.0]).runs, 1e-3)
@@ -71,7 +73,9 @@ def test_the_verdict_names_the_winner_and_how_sure_that_is() -> None:
 def test_the_verdict_without_certificates_goes_by_the_gap() -> None:
     plan = Plan(data=("breast_cancer",), solvers=("sdca", "subgradient"), epochs=3.0, tol=1e-9, repeats=1)
     sentence = verdict(race(plan).heats[0].runs, 1e-9)
-    assert sentence.startswith("No solver proved a relative gap of 1e-09; sdca came closest with")
+    assert sentence.startswith(
+        "None reached a relative gap of 1e-09 by the judge's certificate; sdca came closest with"
+    )
 
 
 def test_numbers_as_a_person_reads_them() -> None:

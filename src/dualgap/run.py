@@ -97,7 +97,8 @@ def solve(
     >>> result.status.name, result.certificate.relative_gap <= 1e-6
     ('CERTIFIED', True)
     """
-    chosen = build(solver, SOLVERS, "solver")
+    # A solver of the user's own class is no row of the table.
+    chosen = solver if isinstance(solver, Solver) else build(solver, SOLVERS, "solver")
     asks_for_records = record_updates is not None or record_every not in (None, inf)
     if record_every is None and record_updates is None:
         record_every = inf if isinstance(chosen, Auto) and test is None and callback is None else 1.0

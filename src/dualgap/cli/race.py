@@ -27,7 +27,7 @@ NOT_KEPT = ("out", "svg", "open")
 # Typer keeps the line ends of a paragraph, so a paragraph is one line.
 HELP = (
     "Race solvers on the same problem, live, each judged by the same certificate.\n\n"
-    "Without arguments, eight algorithms race on scikit-learn's breast cancer data. DATA is a name "
+    "Without arguments, ten solvers race on scikit-learn's breast cancer data. DATA is a name "
     '([bold]dualgap datasets[/] lists them), a spec such as [bold]"simulated(n=500, seed=3)"[/], or a file: '
     ".svm/.libsvm and .csv (also .gz and .bz2), .npz, .parquet, or a folder or zip of pictures. Results, settings (race.toml) and a page (race.html) go to a "
     "new numbered folder; nothing is overwritten.\n\n"
@@ -59,13 +59,13 @@ def race(
             "-s",
             "--solver",
             metavar="SPEC",
-            help="A solver, such as sdca or 'sdca(sampling=cyclic)'; repeatable. (default: eight of them)",
+            help="A solver, such as sdca or 'sdca(sampling=cyclic)', or one of your own, my_file.py:MySolver; repeatable. (default: ten of them)",
         ),
     ] = None,
     loss: Annotated[str, typer.Option(metavar="SPEC", help="The loss; dualgap losses lists them.")] = "hinge",
     strength: Annotated[
         list[str] | None,
-        typer.Option(metavar="X", help="The strength λ: a number, or 1/n, 10/n …; repeatable. (default: 0.01)"),
+        typer.Option(metavar="X", help="The strength λ: a number, or 1/n, 10/n …; repeatable. (default: 1/n)"),
     ] = None,
     epochs: Annotated[
         float | None, typer.Option(metavar="N", help="End a run after N epochs. (default: 500, if no --seconds)")
@@ -123,7 +123,13 @@ def race(
             metavar="LABEL", help="Labels to set against all others, where there are more than two; repeatable."
         ),
     ] = None,
-    intercept: Annotated[bool, typer.Option("--intercept", help="Fit a free intercept, never penalized.")] = False,
+    intercept: Annotated[
+        bool,
+        typer.Option(
+            "--intercept",
+            help="Fit a free intercept, never penalized. Without one, the targets of a regression are centered.",
+        ),
+    ] = False,
     standardize: Annotated[
         bool | None,
         typer.Option(
@@ -192,7 +198,7 @@ def _carry_out_in(
 ) -> None:
     """Race in a folder that is held already where a race is resumed in it, and else held as soon as it is there."""
     from dualgap.cli.race_table import closing_screen, save_picture
-    from dualgap.workbench import config, store
+    from dualgap.workbench import config, runner, store
     from dualgap.workbench.locking import sole_writer
     from dualgap.workbench.rivals import missing
 
@@ -208,6 +214,7 @@ def _carry_out_in(
         unused(svg)
     if options["parquet"]:
         store.check_parquet()
+    runner.check_data(plan)
     console = make_console()
     if plan.rivals and not quiet and missing():
         console.print(f"Rivals that are not installed: {', '.join(missing())}", markup=False)
@@ -217,8 +224,8 @@ def _carry_out_in(
         held.enter_context(sole_writer(folder))
     view = None if quiet else _view(console, plan, options["jobs"])
     outcome = _race_in(folder, plan, options, view, done)
-    if not outcome.runs and (refusals := _refusals(outcome)) and not outcome.interrupted:
-        raise ValueError(f"no solver can do this: {refusals[0]}")
+    if not outcome.runs and outcome.refused and not outcome.interrupted:
+        raise ValueError(f"no solver can do this: {outcome.refused[0].sentence}")
     if not quiet:
         closing_screen(console, outcome, plan)
     if outcome.runs:
@@ -250,7 +257,7 @@ def _race_in(
     from dualgap.workbench import config, runner, store
 
     # What was not typed is written too, so that other defaults of a later version change nothing.
-    settled = {"epochs": plan.epochs, "seconds": plan.seconds, "data": plan.data, "solver": plan.solvers}
+    settled = {"epochs": plan.epochs, "seconds": plan.seconds, "data": plan.data, "solver": plan.solvers + plan.own}
     config.write(
         folder / config.FILE,
         {
@@ -276,23 +283,19 @@ def _race_in(
 def _files(folder: Path, outcome: RaceResult, options: Mapping[str, Any], console: Console, quiet: bool) -> None:
     """The page, and what else was asked for, made of the results file; then the names of the files."""
     from dualgap.workbench import store
-    from dualgap.workbench.plan import command_of
+    from dualgap.workbench.repeating import command_of
     from dualgap.workbench.report import write_page
 
     results = folder / store.FILE
     if options["parquet"]:
         # Made of the results alone, so a resumed race makes it anew.
         store.write_parquet(folder / "results.parquet", outcome.runs, overwrite=True)
-    page = write_page([results], folder / PAGE, command=command_of(outcome.runs))
+    page = write_page([results], folder / PAGE, command=command_of(outcome.runs + outcome.refused))
     console.print(str(results) if quiet else f"Results: {results}", soft_wrap=True, markup=False)
     if not quiet:
         console.print(f"Page: {page}", soft_wrap=True, markup=False)
     if options["open"]:
         webbrowser.open(page.resolve().as_uri())
-
-
-def _refusals(outcome: RaceResult) -> list[str]:
-    return [sentence for heat in outcome.heats for sentence in heat.refusals.values()]
 
 
 def _view(console: Console, plan: Plan, jobs: int) -> View:

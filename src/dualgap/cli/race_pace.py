@@ -34,7 +34,7 @@ class Pace:
     @property
     def total(self) -> int:
         """All runs of the race, but for those of solvers that refused."""
-        return self.each * (len(self.plan.solvers) + len(self.plan.rivals)) - self.dropped
+        return self.each * len(self.plan.contenders) - self.dropped
 
     def start(self, run: Run) -> None:
         """A run begins now."""
@@ -64,7 +64,7 @@ class Pace:
         means = {solver: sum(spans) / len(spans) for solver, spans in self.spans.items()}
         usual = sum(means.values()) / len(means)
         ahead = 0.0
-        for solver in (*self.plan.solvers, *self.plan.rivals):
+        for solver, _ in self.plan.contenders:
             ahead += means.get(solver, usual) * max(0, self.each - self.counted.get(solver, 0))
         now = self.clock.elapsed()
         running = sum(now - started_at for started_at in self.started_at.values())

@@ -37,9 +37,10 @@ def heading(heat: Heat, data: Mapping[str, Any], strength: float, plan: Plan) ->
     text.append(f": {data['rows']:,} {form} × {data['columns']:,}{tested}", style="not bold")
     limits = [f"{plan.epochs:g} epochs" if plan.epochs else "", f"{plan.seconds:g} s" if plan.seconds else ""]
     limit = " or ".join(filter(None, limits))
-    free = " with intercept" if plan.intercept else ""
+    free = " with intercept" if plan.intercept else ", targets centered" if data.get("centered") else ""
     goal = f"to {goal_words(plan.tol, plan.gap_tol)}, {limit} at most"
-    text.append(f"\n{plan.loss}{free}, strength {strength:.4g}; {goal}", "not bold")
+    typed = f"{heat.strength} = " if heat.strength.endswith("/n") else ""
+    text.append(f"\n{plan.loss}{free}, strength {typed}{strength:.4g}; {goal}", "not bold")
     return text
 
 
@@ -52,22 +53,21 @@ def table(result: HeatResult) -> Table:
         padding=(0, 1, 0, 0),
         show_edge=False,
         pad_edge=False,
-        caption=f"{note}time is that of the updates alone",
+        caption=f"{note}call: time of the whole call; updates: without the rest",
         caption_justify="left",
         caption_style="dim",
     )
     out.add_column("solver", overflow="fold")
-    for heading in ("primal", "rel gap", _score_heading(result), "epochs", "time"):
+    for heading in ("rel gap", _score_heading(result), "epochs", "call", "updates"):
         out.add_column(heading, justify="right", no_wrap=True)
     out.add_column("status", no_wrap=True)
     for place, standing in enumerate(standings(result.runs)):
-        primal = standing.median("primal")
         out.add_row(
             Text(standing.solver, style="bold" if place == 0 else ""),
-            "–" if primal is None else f"{primal:#.6g}".rstrip("."),
             small(standing.median("relative_gap")),
             score(standing.median("test_score")),
             count(standing.median("epoch")),
+            duration(standing.median("call_seconds")),
             duration(standing.median("seconds")),
             Text(standing.ending, style=_color(standing)),
         )

@@ -20,6 +20,7 @@ from dualgap.cli.race_table import ENDINGS, heading
 from dualgap.trace import Record
 from dualgap.workbench.plan import Heat, Plan, Run
 from dualgap.workbench.store import FinishedRun
+from dualgap.workbench.summary import final
 from dualgap.workbench.watcher import Watcher
 
 # Reading kernels from the cache takes milliseconds; only a longer wait is compilation, and is said.
@@ -144,7 +145,7 @@ class PlainView(View):
         ending = ENDINGS.get(finished.status, (finished.status.lower(), ""))[0]
         tested = "" if finished.last("test_score") is None else f", test {score(finished.last('test_score'))}"
         epochs = "" if finished.last("epoch") is None else f"{count(finished.last('epoch'))} epochs, "
-        gap, spent = small(finished.certificate["relative_gap"]), duration(finished.last("seconds"))
+        gap, spent = small(finished.certificate["relative_gap"]), duration(final(finished, "call_seconds"))
         return Text(f"{run.solver}{repeat}: {ending}, gap {gap}, {epochs}{spent}{tested}")
 
 

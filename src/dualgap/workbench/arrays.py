@@ -1,10 +1,10 @@
-"""Arrays in memory as a data set of the table, for as long as a race on them runs, and the call that repeats it."""
+"""Arrays in memory as a data set of the table, for as long as a race on them runs."""
 
 from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -13,7 +13,6 @@ import numpy as np
 
 from dualgap import spec
 from dualgap.datasets import DATASETS, Dataset
-from dualgap.workbench.store import FinishedRun
 
 # A list, because two threads may race on equal arrays, and the first to finish must not take the other's away.
 _HELD: dict[str, list[Dataset]] = {}
@@ -41,34 +40,6 @@ class Arrays:
         if not _HELD.get(self.hash):
             raise ValueError("these arrays were in the memory of another program; pass them to dg.race again")
         return _HELD[self.hash][-1]
-
-
-def command_of(runs: Sequence[FinishedRun]) -> str | None:
-    """The Python call that repeats a race on arrays; None where the runs are not all of one, and a shell can do it."""
-    names = {str(finished.settings.get("data")) for finished in runs}
-    if len(names) != 1 or not next(iter(names)).startswith(f"{Arrays.name}(hash="):
-        return None
-    settings = [finished.settings for finished in runs]
-    first = settings[0]
-    own = [one for one in settings if one.get("kind", "solver") == "solver"]
-    asked = {
-        "solvers": list(dict.fromkeys(one["solver"] for one in own)),
-        "strengths": list(dict.fromkeys(one["strength"] for one in settings)),
-        **{name: first[name] for name in ("loss", "epochs", "seconds", "tol")},
-        "gap_tol": first.get("gap_tol"),
-        "features": first.get("features"),
-        **{name: first[name] for name in ("test_size", "intercept", "standardize")},
-        "positive": list(first["positive"]),
-        "repeats": len({one["seed"] for one in settings}),
-        "seed": first["split_seed"],
-        "rivals": len(own) < len(settings),
-        "name": runs[0].data["name"],
-    }
-    # What is None, False or empty is so without being said.
-    said = ", ".join(
-        f"{name}={value!r}" for name, value in asked.items() if value is not None and value is not False and value != []
-    )
-    return f"dualgap.race(X, y, {said})"
 
 
 @contextmanager

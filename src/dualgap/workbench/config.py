@@ -7,7 +7,7 @@ import json
 import re
 import reprlib
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from dualgap.data.files import source, write_text
 from dualgap.datasets import title
 from dualgap.features import choose_map
 from dualgap.losses import LOSSES
-from dualgap.solvers import SOLVERS
+from dualgap.workbench import contenders
 from dualgap.workbench.plan import (
     DEFAULT_DATA,
     DEFAULT_EPOCHS,
@@ -145,7 +145,7 @@ def plan_of(options: Mapping[str, Any]) -> Plan:
         data=tuple(map(title, _given(options["data"], [DEFAULT_DATA]))),
         loss=spec.text_of(spec.build(options["loss"], LOSSES, "loss")),
         strengths=tuple(_given(options["strength"], [DEFAULT_STRENGTH])),
-        solvers=_solver_texts(_given(options["solver"], DEFAULT_SOLVERS)),
+        **contenders.asked_for(_given(options["solver"], DEFAULT_SOLVERS))._asdict(),
         epochs=epochs,
         seconds=seconds,
         **{
@@ -165,7 +165,3 @@ def _given(value: Any, default: Any) -> Any:
 def _map_text(features: Any, seed: int) -> str | None:
     """The spec of a feature map with its seed, so that all runs of a race see the same features."""
     return None if features is None else spec.full_text(choose_map(features, seed))
-
-
-def _solver_texts(solvers: Iterable[Any]) -> tuple[str, ...]:
-    return tuple(spec.text_of(spec.build(solver, SOLVERS, "solver")) for solver in solvers)

@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,15 @@ from dualgap.datasets import Dataset, for_task, load, split
 from dualgap.fitted_features import FittedMap
 from dualgap.losses import LOSSES
 from dualgap.problem import Problem
+from dualgap.result import Status
 from dualgap.run import solve
-from dualgap.solvers import SOLVERS
-from dualgap.solvers.auto import Auto
+from dualgap.solvers import Auto, Solver
 from dualgap.trace import Record
 from dualgap.workbench import machine, store
+from dualgap.workbench.calls import on_call_clock, timed_call
+from dualgap.workbench.contenders import find
 from dualgap.workbench.plan import Run, strength_of
-from dualgap.workbench.rivals import RIVALS
+from dualgap.workbench.rivals import RIVALS, Rival
 from dualgap.workbench.rivals.ladder import Ladder, Task
 
 # Curves of long runs need not show every epoch; but tol is tested at records, so these must not be far apart.
@@ -37,12 +40,11 @@ class Contest:
     def __init__(self, run: Run, threads: int = 1, keep_iterates: bool = False) -> None:
         self.dataset = prepared_data(run)
         self.strength = strength_of(run.strength, self.dataset.shape[0])
-        self.problem = Problem(
-            self.dataset.X, self.dataset.y, loss=run.loss, strength=self.strength, intercept=run.intercept
-        )
+        self.options: dict[str, Any] = {"loss": run.loss, "strength": self.strength, "intercept": run.intercept}
+        self.problem = Problem(self.dataset.X, self.dataset.y, **self.options)
         # Labels turned round, or columns in other units, would set the weights against another truth than they know.
         self.beta = None if run.positive or run.standardize or run.features else self.dataset.beta
-        self.data = _facts(self.dataset, self.problem.loss.task, self.beta)
+        self.data = _facts(self.dataset, self.problem.loss.task, self.beta) | {"centered": is_centered(run)}
         self.threads, self.keep_iterates = threads, keep_iterates
         self.ladders: dict[str, Ladder] = {}
         self.libraries: ThreadpoolController | None = None
@@ -55,10 +57,10 @@ class Contest:
     def prepare(self, run: Run) -> None:
         """Compile what a run will need, or load it; refuses, in one sentence, what the run's solver cannot do."""
         self.libraries = None  # more of them may be loaded now
-        if run.kind == "rival":
+        if run.kind != "solver":
             self._ladder(run)
             return
-        ready = spec.build(run.solver, SOLVERS, "solver")
+        ready = _solver_of(run)
         if isinstance(ready, Auto):
             ready, _ = ready.choose(self.problem, ())
         ready.check(self.problem)
@@ -74,41 +76,94 @@ class Contest:
     def finish(self, run: Run, tell: Callable[[Record], object]) -> store.FinishedRun:
         """Carry out one run, telling each record as it is made."""
         started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        if run.kind == "rival":
+        if run.kind != "solver":
             climbed = self._ladder(run).climb(run.seed, run.seconds)
             return self._kept(run, started, **climbed._asdict())
+        solver = _solver_of(run)
         result = solve(
             self.problem,
-            run.solver,
-            tol=run.tol,
-            gap_tol=run.gap_tol,
-            max_epochs=run.epochs,
-            max_seconds=run.seconds,
-            seed=run.seed,
+            solver,
+            **self._limits(run),
             test=self.test,
             record_every=run.every or min(max(1.0, (run.epochs or 0.0) / TARGET_RECORDS), MAX_RECORD_EVERY),
             callback=lambda record: tell(record) is True,
             keep_iterates=self.keep_iterates,
-            n_jobs=self.threads,
         )
+        records: dict[str, Any] = result.trace.columns()
+        status, sentence = result.status, result.sentence
+        # A replication compares algorithms by their updates, and has no use for a second call.
+        if run.experiment is None and status is not Status.INTERRUPTED:
+            call_seconds = self._call_seconds(run, solver, status, records["seconds"])
+            if call_seconds is None:
+                status, sentence = Status.INTERRUPTED, Status.INTERRUPTED.value
+            records["call_seconds"] = call_seconds
         return self._kept(
             run,
             started,
             weights=result.weights,
             intercept=result.intercept,
             certificate=result.certificate,
-            status=result.status.name,
-            sentence=result.sentence,
+            status=status.name,
+            sentence=sentence,
             reason=result.reason,
-            records=result.trace.columns(),
+            records=records,
             iterates=result.trace.iterates() if self.keep_iterates else None,
+        )
+
+    def _call_seconds(
+        self, run: Run, solver: Solver | Auto, status: Status, seconds: list[float]
+    ) -> list[float | None] | None:
+        """The records' seconds on the clock of the whole call; None where Ctrl-C ended that."""
+        limits = self._limits(run)
+        is_certified = status is Status.CERTIFIED
+        # A run that did not get there is not carried out twice: one epoch tells what a call takes besides its updates.
+        call = timed_call(
+            self.dataset.X,
+            self.dataset.y,
+            self.options,
+            solver,
+            limits if is_certified else limits | {"max_epochs": 1.0},
+        )
+        if call.status is Status.INTERRUPTED:
+            return None
+        if is_certified and call.status is not status:
+            return [None] * len(seconds)  # the call, which is certified elsewhere, met its limit first
+        whole = call.seconds if is_certified else seconds[-1] + call.seconds - call.update_seconds
+        return list(on_call_clock(seconds, whole))
+
+    def _limits(self, run: Run) -> dict[str, Any]:
+        """What decides how long a call of `solve` goes on."""
+        return {
+            "tol": run.tol,
+            "gap_tol": run.gap_tol,
+            "max_epochs": run.epochs,
+            "max_seconds": run.seconds,
+            "seed": run.seed,
+            "n_jobs": self.threads,
+        }
+
+    def refused(self, run: Run, sentence: str) -> store.FinishedRun:
+        """What is kept of a solver that cannot do this problem: its sentence, and no numbers."""
+        return store.FinishedRun(
+            run=run.id,
+            settings=run.settings,
+            data=self.data,
+            strength=self.strength,
+            status=store.REFUSED,
+            sentence=sentence,
+            reason="",
+            certificate={},
+            records={},
+            machine=machine.machine() | {"threads": self.threads},
+            versions=machine.versions() | _versions_of(run),
         )
 
     def _ladder(self, run: Run) -> Ladder:
         if run.solver not in self.ladders:
-            self.ladders[run.solver] = Ladder(
-                RIVALS[run.solver], Task(self.problem, self.dataset.X, self.test, run.tol, run.gap_tol or 0.0)
-            )
+            rival = find(run.solver)
+            assert isinstance(rival, Rival)
+            task = Task(self.problem, self.dataset.X, self.test, run.tol, run.gap_tol or 0.0)
+            self.ladders[run.solver] = Ladder(rival, task)
         return self.ladders[run.solver]
 
     def _kept(
@@ -135,12 +190,36 @@ class Contest:
         )
 
 
+def _solver_of(run: Run) -> Solver | Auto:
+    solver = find(run.solver)
+    assert not isinstance(solver, Rival)
+    return solver
+
+
 def prepared_data(run: Run) -> Dataset:
     """The data of a run: loaded, labels fit for its loss, split, standardized and mapped to features where asked."""
     task = spec.build(run.loss, LOSSES, "loss").task
     dataset = for_task(load(run.data, run.target, run.positive), task)
     dataset = split(dataset, run.test_size, run.split_seed, run.standardize, stratify=task == "classification")
+    if is_centered(run):
+        dataset = _centered(dataset)
     return dataset if run.features is None else _mapped(dataset, run.features)
+
+
+def is_centered(run: Run) -> bool:
+    """Whether the mean of the training targets is taken away: a model without an intercept could not have it.
+
+    Targets of counts cannot be negative, and a replication races on its reports' own problems.
+    """
+    loss = spec.build(run.loss, LOSSES, "loss")
+    is_free = loss.task == "regression" and not isfinite(loss.smallest_label)
+    return is_free and not run.intercept and run.experiment is None
+
+
+def _centered(dataset: Dataset) -> Dataset:
+    mean = float(np.mean(dataset.y))
+    y_test = None if dataset.y_test is None else dataset.y_test - mean
+    return replace(dataset, y=dataset.y - mean, y_test=y_test)
 
 
 def _mapped(dataset: Dataset, features: str) -> Dataset:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # A kind of figure: the field of the records and the words at its axis.
 KINDS = {
     "gap": ("relative_gap", "relative gap (proven)"),
+    "suboptimality": ("suboptimality", "P − P* at most (best certified dual)"),
     "primal": ("primal", "primal value"),
     "accuracy": ("test_score", "test accuracy"),
     "support": ("support", "support vectors"),
@@ -23,7 +24,8 @@ KINDS = {
 AXES = {
     "epochs": ("epoch", "epochs"),
     "updates": ("updates", "updates"),
-    "seconds": ("seconds", "seconds of updates"),
+    "seconds": ("call_seconds", "seconds of the whole call"),
+    "update_seconds": ("seconds", "seconds of updates"),
     "cpu_seconds": ("cpu_seconds", "CPU seconds of updates"),
 }
 # A gap of exactly 0 has no place on a log axis; it is drawn below every gap that float64 can tell from 0.
@@ -89,8 +91,8 @@ def name_of(heat: Sequence[FinishedRun]) -> str:
 
 def title(heat: Sequence[FinishedRun]) -> str:
     """The data set, loss and strength of a heat in a few words."""
-    _, loss, strength = next(iter(summary.groups(heat)))
-    return f"{name_of(heat)}: {loss}, strength {strength:.4g}"
+    _, loss, _ = next(iter(summary.groups(heat)))
+    return f"{name_of(heat)}: {loss}, strength {summary.strength_words(heat[0])}"
 
 
 def picture(
@@ -109,18 +111,20 @@ def picture(
     field, y_label = KINDS[kind]
     if kind == "accuracy":
         field, y_label = score_of(runs)
-    curves = summary.curves(runs, y=field, x=AXES[x][0], points=points)
+    bounds = summary.best_bounds(runs)
+    curves = summary.curves(summary.with_suboptimality(runs, bounds), y=field, x=AXES[x][0], points=points)
     if not curves:
         raise ValueError(f"no run has recorded {y_label} against {AXES[x][1]}")
     if log_x:
         curves = [_positive(curve) for curve in curves]
     levels: dict[str, float] = {}
-    bounds = summary.best_bounds(runs)
     if kind == "gap" and (tol := float(runs[0].settings.get("tol") or 0.0)) > 0:
         levels = {f"tolerance {tol:g}": tol}
     elif kind == "primal" and bounds is not None:
         levels = {"best dual": bounds[0], "best primal": bounds[1]}
-    log = kind == "gap" if log_y is None else log_y
+    if kind == "suboptimality" and bounds is not None and bounds[1] > bounds[0]:
+        levels = {"best primal − best dual": bounds[1] - bounds[0]}
+    log = field in summary.GEOMETRIC if log_y is None else log_y
     return Picture(
         title=title(runs),
         x_label=AXES[x][1],

@@ -17,7 +17,8 @@ SHOWN: dict[str, tuple[str, Callable[[Any], str]]] = {
     "score": ("score", "{:.3f}".format),
     "support": ("support", "{:,.0f}".format),
     "epochs": ("epochs", "{:,.4g}".format),
-    "time": ("seconds", summary.duration),
+    "call": ("call_seconds", summary.duration),
+    "updates": ("seconds", summary.duration),
     "status": ("status", str),
 }
 MISSING = "–"
@@ -44,13 +45,13 @@ class Leaderboard(list[dict[str, Any]]):
         heats: list[tuple[str, list[dict[str, Any]]]] = []
         for row in self:
             if row["place"] == 1 or not heats:
-                heats.append((f"{row['data']}: {row['loss']}, strength {row['strength']:.4g}", []))
+                heats.append((f"{row['data']}: {row['loss']}, strength {row['typed_strength']}", []))
             heats[-1][1].append(row)
         return heats
 
 
 def leaderboard(runs: Sequence[FinishedRun]) -> Leaderboard:
-    """The table of all heats. Numbers are medians over repeats; time is that of the updates alone."""
+    """The table of all heats. Numbers are medians over repeats; `call` is the seconds of the whole call, `updates` of its updates alone."""
     rows = Leaderboard()
     for (_, loss, strength), heat in summary.groups(runs).items():
         score, _ = figures.score_of(heat)
@@ -59,13 +60,14 @@ def leaderboard(runs: Sequence[FinishedRun]) -> Leaderboard:
                 "data": figures.name_of(heat),
                 "loss": loss,
                 "strength": strength,
+                "typed_strength": summary.strength_words(heat[0]),
                 "place": place,
                 "solver": standing.solver,
                 "runs": len(standing.runs),
                 "status": standing.ending,
                 "score": standing.median(score),
             }
-            for name in ("primal", "dual", "gap", "relative_gap", "support", "seconds", "cpu_seconds"):
+            for name in ("primal", "dual", "gap", "relative_gap", "support", "call_seconds", "seconds", "cpu_seconds"):
                 row[name] = standing.median(name)
             row["epochs"] = standing.median("epoch")
             for gap in summary.GAPS:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,11 +13,13 @@ from dualgap.limits import check_gap_tol
 
 # The end of a run where none is given: small data gets all its epochs, large data does not take all day.
 DEFAULT_EPOCHS, DEFAULT_SECONDS = 500.0, 10.0
-DEFAULT_DATA, DEFAULT_STRENGTH = "breast_cancer", "0.01"
+DEFAULT_DATA, DEFAULT_STRENGTH = "breast_cancer", "1/n"
 
-# The algorithms of a race without arguments, in the order of the table. ASDCA's own step is very careful on rows longer
-# than 1; sixteen times as much is still safe.
+# The contenders of a race without arguments: what a user gets without choosing, then the algorithms in the order of the table.
+# ASDCA's own step is very careful on rows longer than 1; sixteen times as much is still safe.
 DEFAULT_SOLVERS = (
+    "auto",
+    "newton",
     "sdca",
     "asdca(theta=16x)",
     "pegasos",
@@ -35,8 +36,11 @@ MAX_RUNS = 1_000_000
 # scikit-learn splits data by a seed of 32 bits.
 LARGEST_SEED = 2**32 - 1
 
+# In the place of a hash of its file, for a contender that a program holds.
+IN_MEMORY = "memory"
+
 # Settings that stand in a run's settings, and so in its id, only where they were chosen.
-RARE = ("every", "experiment", "gap_tol", "features")
+RARE = ("every", "experiment", "gap_tol", "features", "code")
 
 
 @dataclass(frozen=True)
@@ -57,11 +61,12 @@ class Run:
     standardize: bool | None = None
     target: str | None = None
     positive: tuple[str, ...] = ()
-    kind: str = "solver"  # or "rival"
+    kind: str = "solver"  # or "rival", or "own": an estimator or a function of the user's
     every: float | None = None  # epochs between records, where a race's own choice is not meant
     experiment: str | None = None  # of a replication
     gap_tol: float | None = None  # an absolute gap that ends the run as well
     features: str | None = None  # a feature map that replaces the columns
+    code: str | None = None  # a hash of the file that a contender of the user's is in, or IN_MEMORY
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -89,7 +94,7 @@ class Heat:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to race: data sets × strengths × (solvers and rivals) × repeats. Texts are specs in their shortest spelling."""
+    """What to race: data sets × strengths × (solvers, the user's own contenders and rivals) × repeats. Texts are specs in their shortest spelling."""
 
     data: tuple[str, ...] = (DEFAULT_DATA,)
     loss: str = "hinge"
@@ -110,9 +115,11 @@ class Plan:
     experiment: str | None = None
     gap_tol: float | None = None
     features: str | None = None
+    own: tuple[str, ...] = ()
+    codes: tuple[tuple[str, str], ...] = ()  # contenders of the user's, each with a hash of its file, or IN_MEMORY
 
     def __post_init__(self) -> None:
-        if not (self.data and self.strengths and self.solvers):
+        if not (self.data and self.strengths and (self.solvers or self.own)):
             raise ValueError("a race needs at least one data set, one strength and one solver")
         if self.epochs is None and self.seconds is None:
             raise ValueError("a race needs an end; pass a number of epochs or of seconds")
@@ -128,7 +135,7 @@ class Plan:
             raise ValueError(f"a race needs at least one repeat, got {self.repeats}")
         if not 0 <= self.seed <= LARGEST_SEED:
             raise ValueError(f"a seed must be at least 0 and at most {LARGEST_SEED}, got {self.seed}")
-        runs = len(self.data) * len(self.strengths) * (len(self.solvers) + len(self.rivals)) * self.repeats
+        runs = len(self.data) * len(self.strengths) * len(self.contenders) * self.repeats
         if runs > MAX_RUNS:
             raise ValueError(f"a race has at most {MAX_RUNS:,} runs, got {runs:,}; choose fewer repeats")
         for text in self.strengths:
@@ -136,8 +143,14 @@ class Plan:
         # What is asked for twice is run once, whatever its spelling: no two runs of a race have the same id.
         for name, texts in (("strengths", map(strength_text, self.strengths)), ("data", self.data)):
             object.__setattr__(self, name, tuple(dict.fromkeys(texts)))
-        for name in ("solvers", "rivals"):
+        for name in ("solvers", "own", "rivals"):
             object.__setattr__(self, name, tuple(dict.fromkeys(getattr(self, name))))
+
+    @property
+    def contenders(self) -> tuple[tuple[str, str], ...]:
+        """Each contender with its kind, in the order of their turns."""
+        kinds = (("solver", self.solvers), ("own", self.own), ("rival", self.rivals))
+        return tuple((name, kind) for kind, names in kinds for name in names)
 
     def heats(self) -> Iterator[Heat]:
         """The competitions one after the other; inside each, every solver has its turn before any has a second.
@@ -146,15 +159,19 @@ class Plan:
         """
         for data in self.data:
             for strength in self.strengths:
-                names = [(name, "solver") for name in self.solvers] + [(name, "rival") for name in self.rivals]
-                turns = [(name, kind, repeat) for repeat in range(self.repeats) for name, kind in names]
+                turns = [(name, kind, repeat) for repeat in range(self.repeats) for name, kind in self.contenders]
                 yield Heat(data, strength, tuple(self._run(data, strength, *turn) for turn in turns))
 
     def check_goes_on(self, runs: Iterable[Any]) -> None:
         """Refuse to add to finished runs that were made under other settings; other solvers and data are welcome."""
-        settings = next(self.heats()).runs[0].settings
+        settings, codes = next(self.heats()).runs[0].settings, dict(self.codes)
         for finished in runs:
-            for name in _SHARED:
+            solver = str(finished.settings.get("solver"))
+            if solver in codes and finished.settings.get("code") != codes[solver]:
+                raise ValueError(
+                    f"the file of {solver} has changed since its finished runs; choose another folder with -o"
+                )
+            for name in SHARED:
                 if finished.settings.get(name) != settings.get(name):
                     raise ValueError(
                         f"the finished runs have {name.removeprefix('split_')} {finished.settings.get(name)}, got "
@@ -183,6 +200,7 @@ class Plan:
             experiment=self.experiment,
             gap_tol=None if self.gap_tol is None else float(self.gap_tol),
             features=self.features,
+            code=dict(self.codes).get(solver),
         )
 
 
@@ -205,7 +223,7 @@ def strength_of(text: str, rows: int) -> float:
 
 
 # What all runs of one command have in common.
-_SHARED = (
+SHARED = (
     "loss",
     "epochs",
     "seconds",
@@ -219,41 +237,3 @@ _SHARED = (
     "target",
     "positive",
 )
-
-
-def command_of(runs: Iterable[Any]) -> str:
-    """The shell command that repeats these finished runs; a line for each where they come from several races."""
-    races: dict[str, list[Mapping[str, Any]]] = {}
-    for finished in runs:
-        shared = json.dumps([finished.settings.get(name) for name in _SHARED])
-        threads = (getattr(finished, "machine", None) or {}).get("threads", 1)
-        races.setdefault(shared, []).append({**finished.settings, "threads": threads})
-    return "\n".join(map(_command, races.values()))
-
-
-def _command(settings: list[Mapping[str, Any]]) -> str:
-    """One race as it is typed; every number is written out, so that other defaults of a later version change nothing."""
-    first = settings[0]
-    contenders = [one for one in settings if one.get("kind", "solver") == "solver"]
-    words = ["dualgap", "race", *dict.fromkeys(str(one["data"]) for one in settings)]
-    for name, values in (
-        ("-s", [one["solver"] for one in contenders]),
-        ("--strength", [one["strength"] for one in settings]),
-        ("--positive", first.get("positive") or []),
-    ):
-        for value in dict.fromkeys(values):
-            words += [name, str(value)]
-    for name in ("loss", "epochs", "seconds", "tol", "gap_tol", "test_size", "features", "target"):
-        if first.get(name) is not None:
-            words += [f"--{name.replace('_', '-')}", _typed(first[name])]
-    words += ["--repeats", str(len({one.get("seed") for one in settings})), "--seed", str(first.get("split_seed", 0))]
-    words += ["--intercept"] if first.get("intercept") else []
-    if first.get("standardize") is not None:
-        words.append("--standardize" if first["standardize"] else "--no-standardize")
-    words += ["--threads", str(first["threads"])] if first["threads"] != 1 else []
-    words += ["--rivals"] if len(contenders) < len(settings) else []
-    return shlex.join(words)
-
-
-def _typed(value: Any) -> str:
-    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)

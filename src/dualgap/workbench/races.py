@@ -8,14 +8,14 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dualgap.data.files import destination, unused
 from dualgap.trace import Record
-from dualgap.workbench import arrays, config, extras, figures, plots, runner, store, summary
+from dualgap.workbench import arrays, config, contenders, extras, figures, plots, runner, store, summary
 from dualgap.workbench.leaderboard import Leaderboard, leaderboard
 from dualgap.workbench.plan import Plan, Run
 from dualgap.workbench.results_schema import is_number
@@ -38,7 +38,7 @@ def race(
     y: Any = None,
     solvers: Any = None,
     loss: Any = "hinge",
-    strengths: Any = 0.01,
+    strengths: Any = "1/n",
     *,
     epochs: float | None = None,
     seconds: float | None = None,
@@ -69,11 +69,12 @@ def race(
         A name, a spec or a file as on the command line, or a list of them; or rows X, with targets `y`.
     y : array, optional
         The targets of rows in memory.
-    solvers : str or list of str, optional
-        Specs of solvers; without them eight race.
+    solvers : str, object or list of them, optional
+        Specs of solvers; without them `auto`, `newton` and eight more race. Beside them may be contenders of your own: objects of a class
+        derived from `dg.Solver`, estimators with scikit-learn's `fit`, and functions (X, y, …) that return weights.
     loss : str or Loss, default "hinge"
         The loss.
-    strengths : number, str or list of them, default 0.01
+    strengths : number, str or list of them, default "1/n"
         The regularization λ, as a number or in terms of the number of rows, such as "1/n".
     epochs, seconds : float, optional
         A run ends after this many epochs or seconds.
@@ -133,13 +134,18 @@ def race(
         raise ValueError(
             f"arrays are in the memory of this process, and {jobs} others cannot see them; leave jobs at 1"
         )
-    with arrays.held(data, y, name) if in_memory else nullcontext() as held:
+    asked = [] if solvers is None else list(_several(solvers))
+    if jobs > 1 and any(callable(one) or hasattr(one, "fit") for one in asked):
+        raise ValueError(
+            f"contenders of your own are in the memory of this process, and {jobs} others cannot see them; leave jobs at 1"
+        )
+    with arrays.held(data, y, name) if in_memory else nullcontext() as held, contenders.held(asked) as names:
         plan = config.plan_of(
             {
                 "data": [held] if held is not None else [str(text) for text in _several(data)],
                 "loss": loss,
                 "strength": [_strength(strength) for strength in _several(strengths)],
-                "solver": None if solvers is None else tuple(_several(solvers)),
+                "solver": None if solvers is None else names,
                 "epochs": epochs,
                 "seconds": seconds,
                 "tol": tol,
@@ -155,12 +161,12 @@ def race(
                 "rivals": rivals,
             }
         )
+        runner.check_data(plan)
         with _bar(plan) if progress else nullcontext() as watcher:
             outcome = runner.race(plan, watcher=watcher, jobs=jobs, threads=threads, keep_iterates=keep_iterates)
-    refusals = {solver: sentence for heat in outcome.heats for solver, sentence in heat.refusals.items()}
-    if not outcome.runs and refusals and not outcome.interrupted:
-        raise ValueError(f"no solver can do this: {next(iter(refusals.values()))}")
-    return Race(tuple(outcome.runs), refusals, outcome.interrupted)
+    if not outcome.runs and outcome.refused and not outcome.interrupted:
+        raise ValueError(f"no solver can do this: {outcome.refused[0].sentence}")
+    return Race(tuple(outcome.runs), tuple(outcome.refused), outcome.interrupted)
 
 
 @dataclass(frozen=True, repr=False)
@@ -168,9 +174,14 @@ class Race:
     """The finished runs of a race, or of several: the winner, the figures, and the files made of them."""
 
     runs: tuple[store.FinishedRun, ...]
-    refusals: dict[str, str] = field(default_factory=dict)
-    """What a solver said that could not do the problem, by its name."""
+    refused: tuple[store.FinishedRun, ...] = ()
+    """A line for each solver and heat that it could not do."""
     interrupted: bool = False
+
+    @property
+    def refusals(self) -> dict[str, str]:
+        """What a solver said that could not do the problem, by its name."""
+        return {summary.solver_of(finished): finished.sentence for finished in self.refused}
 
     @classmethod
     def load(cls, *paths: str | Path) -> Race:
@@ -183,7 +194,8 @@ class Race:
         runs, notes = read_all(files)
         for note in notes:
             log.warning("%s", note)
-        return cls(tuple(runs))
+        finished = tuple(run for run in runs if not run.is_refused)
+        return cls(finished, tuple(run for run in runs if run.is_refused))
 
     def leaderboard(self) -> Leaderboard:
         """A row per solver and heat, best first: a list of dictionaries, or a frame by `to_frame()`."""
@@ -222,7 +234,8 @@ class Race:
     ) -> go.Figure:
         """A plotly figure of one heat, the first where none is chosen: medians with 5–95 % bands over repeats.
 
-        `kind` is gap, primal, accuracy or support; `x` is epochs, updates, seconds or cpu_seconds.
+        `kind` is gap, suboptimality, primal, accuracy or support; `x` is epochs, updates, seconds (of the whole call),
+        update_seconds or cpu_seconds.
         """
         heat = figures.choose(self.runs, data, strength, loss)
         return figures.figure(figures.picture(heat, kind, x, points=points, log_x=log_x, log_y=log_y))
@@ -257,7 +270,7 @@ class Race:
         file = destination(file)
         with tempfile.TemporaryDirectory(prefix=".race-", dir=file.parent) as folder:
             whole = Path(folder) / store.FILE
-            for finished in self.runs:
+            for finished in (*self.runs, *self.refused):
                 store.write_iterates(file, finished)
                 store.append(whole, finished)
             try:
@@ -276,7 +289,7 @@ class Race:
         unused(Path(path))
         with tempfile.TemporaryDirectory() as folder:
             without = replace(self, runs=tuple(replace(run, iterates=None) for run in self.runs))
-            return write_page([without.save(folder)], Path(path), arrays.command_of(self.runs))
+            return write_page([without.save(folder)], Path(path))
 
     def __repr__(self) -> str:
         heats = [f"{leaderboard(heat)!r}\n{_verdict(heat)}\n{summary.bounds(heat)}" for heat in self._heats()]

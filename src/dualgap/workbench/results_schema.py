@@ -88,6 +88,7 @@ SETTINGS: Mapping[str, Check] = {
     "kind": _is_text,
     "every": _or_none(is_number),
     "experiment": _or_none(_is_text),
+    "code": _or_none(_is_text),
 }
 NEEDED = ("data", "loss", "strength", "solver")
 DATA: Mapping[str, Check] = {
@@ -98,6 +99,7 @@ DATA: Mapping[str, Check] = {
     "test_rows": _is_count,
     "sparse": _is_flag,
     "source": _is_text,
+    "centered": _is_flag,
     "beta": _list_of(is_number),
 }
 

@@ -27,7 +27,17 @@ class HeatResult:
     data: dict[str, Any]
     strength: float
     runs: list[store.FinishedRun] = field(default_factory=list)
-    refusals: dict[str, str] = field(default_factory=dict)
+    refused: list[store.FinishedRun] = field(default_factory=list)
+
+    @property
+    def refusals(self) -> dict[str, str]:
+        """The sentence of each solver that refused."""
+        return {str(finished.settings["solver"]): finished.sentence for finished in self.refused}
+
+    def refuse(self, run: Run, sentence: str, contest: Contest) -> None:
+        """Keep the refusal of a run's solver, once."""
+        if run.solver not in self.refusals:
+            self.refused.append(contest.refused(run, sentence))
 
 
 @dataclass
@@ -41,6 +51,11 @@ class RaceResult:
     def runs(self) -> list[store.FinishedRun]:
         """The finished runs of all heats."""
         return [finished for heat in self.heats for finished in heat.runs]
+
+    @property
+    def refused(self) -> list[store.FinishedRun]:
+        """The refusals of all heats."""
+        return [finished for heat in self.heats for finished in heat.refused]
 
 
 def race(
@@ -79,6 +94,16 @@ def race(
     return gathered
 
 
+def check_data(plan: Plan) -> None:
+    """Refuse what any data set of a race cannot be, before the first of several is raced on.
+
+    Each is read once more later: two in memory at a time would be too much for large ones.
+    """
+    for heat in plan.heats() if len(plan.data) > 1 else ():
+        if heat.strength == plan.strengths[0]:
+            prepared_data(heat.runs[0])
+
+
 def _race_heat(
     heat: Heat,
     known: dict[str, store.FinishedRun],
@@ -94,16 +119,41 @@ def _race_heat(
     here = HeatResult(heat, contest.data, contest.strength)
     gathered.heats.append(here)
     watcher.loaded(heat, here.data, here.strength)
-    place = {run.id: number for number, run in enumerate(heat.runs)}
     for run in heat.runs:
-        if run.id in known:
+        if run.id in known and known[run.id].is_refused:
+            here.refused.append(known[run.id])
+            watcher.refused(run.solver, known[run.id].sentence)
+        elif run.id in known:
             here.runs.append(known[run.id])
             watcher.already(run, known[run.id])
+    try:
+        return _race_rest(heat, known, results, watcher, here, contest, pool)
+    finally:
+        # A file of results begins with a finished run: where none is, nothing is left behind.
+        if results is not None and results.exists():
+            for refused in here.refused:
+                if refused.run not in known and "experiment" not in refused.settings:
+                    store.append(results, refused)
+        # Processes end their runs in any order; what a race gives has one.
+        place = {run.id: number for number, run in enumerate(heat.runs)}
+        here.runs.sort(key=lambda finished: place[finished.run])
+
+
+def _race_rest(
+    heat: Heat,
+    known: dict[str, store.FinishedRun],
+    results: Path | None,
+    watcher: Watcher,
+    here: HeatResult,
+    contest: Contest,
+    pool: Pool | None,
+) -> bool:
+    """The runs of a heat that are not known yet; False where it was interrupted."""
     todo = _prepared([run for run in heat.runs if run.id not in known], contest, here, watcher)
     with contest.limited_threads():
         for run, finished in _carried_out(todo, contest, watcher, pool):
             if isinstance(finished, str):
-                here.refusals[run.solver] = finished
+                here.refuse(run, finished, contest)
                 watcher.refused(run.solver, finished)
                 continue
             interrupted = finished.status == Status.INTERRUPTED.name
@@ -117,8 +167,6 @@ def _race_heat(
             watcher.finished(run, finished)
             if interrupted:
                 return False
-    # Processes end their runs in any order; what a race gives has one.
-    here.runs.sort(key=lambda finished: place[finished.run])
     return True
 
 
@@ -126,13 +174,14 @@ def _prepared(runs: list[Run], contest: Contest, here: HeatResult, watcher: Watc
     """The runs whose solvers can do this problem; by then whatever they need is compiled."""
     firsts: dict[str, Run] = {}
     for run in runs:
-        firsts.setdefault(run.solver, run)
+        if run.solver not in here.refusals:
+            firsts.setdefault(run.solver, run)
     for run in firsts.values():
         try:
             watcher.preparing(run.solver)
             contest.prepare(run)
         except ValueError as refusal:
-            here.refusals[run.solver] = str(refusal)
+            here.refuse(run, str(refusal), contest)
             watcher.refused(run.solver, str(refusal))
     return [run for run in runs if run.solver not in here.refusals]
 

@@ -21,6 +21,7 @@ from dualgap.workbench.results_schema import strange_field
 FORMAT = 1
 FILE = "results.jsonl"
 ITERATES = "iterates"  # the folder of their files
+REFUSED = "REFUSED"  # the status of a line that holds no run, but the sentence by which a solver refused the problem
 
 log = logging.getLogger("dualgap")
 
@@ -45,6 +46,11 @@ class FinishedRun:
     intercept: float | None = None
     # By the names of Trace.iterates, where they were asked for; in a file of their own, and never in a line of results.
     iterates: dict[str, NDArray[Any]] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether this is the refusal of a solver, which ran nothing."""
+        return self.status == REFUSED
 
     def last(self, name: str) -> Any:
         """The last value of a field of the records, None where there is none."""

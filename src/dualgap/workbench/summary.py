@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from dualgap.workbench.results_schema import is_number
 from dualgap.workbench.store import FinishedRun
 
 GAPS = (1e-2, 1e-3, 1e-6)
+# Fields that fall by factors: between records they are interpolated geometrically.
+GEOMETRIC = ("relative_gap", "suboptimality")
 LOW, HIGH = 0.05, 0.95
 # Endings in the words of a narrow column; the sentence of each stands in the results file.
 ENDINGS = {
@@ -25,12 +27,15 @@ ENDINGS = {
     "STOPPED": "stopped",
     "INTERRUPTED": "interrupted",
     "BROKEN": "broken",
+    "REFUSED": "refused",
 }
 # Below this many times the winner's seconds a second place is called close.
 CLOSE = 1.2
 MANY_TIMES = 1e6
 # Okabe & Ito's colors, the strong ones first; the dash and the symbol tell solvers apart without any color.
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+# After these eight purple, brown, olive and crimson, none of them close to another.
+EIGHT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+COLORS = (*EIGHT, "#7A52B3", "#8C5A2B", "#6E8B23", "#C2185B")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "hexagon", "x", "star", "triangle-down", "cross")
 
@@ -65,9 +70,14 @@ class Standing:
         return ENDINGS.get(others[-1], str(others[-1]).lower())
 
     @property
+    def measure(self) -> str:
+        """What it is ranked by."""
+        return "call_seconds" if self.certified else "relative_gap"
+
+    @property
     def rank(self) -> tuple[bool, float]:
         """Certified solvers by their time, then the others by their gap."""
-        value = self.median("seconds" if self.certified else "relative_gap")
+        value = self.median(self.measure)
         return not self.certified, math.inf if value is None else value
 
 
@@ -98,8 +108,8 @@ def solver_of(finished: FinishedRun) -> str:
 
 
 def is_rival(finished: FinishedRun) -> bool:
-    """Whether another package ran: then each record is a fit of its own, one per tolerance."""
-    return finished.settings.get("kind") == "rival"
+    """Whether it was seen from outside, another package or the user's own: then each record is a fit, one per tolerance."""
+    return finished.settings.get("kind") in ("rival", "own")
 
 
 def column(finished: FinishedRun, name: str) -> Numbers:
@@ -120,7 +130,7 @@ def final(finished: FinishedRun, name: str) -> float | None:
     if not values.size:
         return None
     at = values.size - 1
-    gaps, seconds = column(finished, "relative_gap"), column(finished, "seconds")
+    gaps, seconds = column(finished, "relative_gap"), column(finished, "call_seconds")
     if is_rival(finished) and gaps.size == values.size == seconds.size and not np.isnan(gaps).all():
         is_reached = gaps <= _number(finished.settings.get("tol", 0.0))
         absolute = column(finished, "gap")
@@ -141,6 +151,12 @@ def groups(runs: Iterable[FinishedRun]) -> dict[tuple[str, str, float], list[Fin
         key = data, str(finished.settings.get("loss", "loss")), float(finished.strength)
         found.setdefault(key, []).append(finished)
     return found
+
+
+def strength_words(finished: FinishedRun) -> str:
+    """λ as it was typed, with its value where that depends on the rows: `0.01`, `1/n = 0.002198`."""
+    typed, value = finished.settings.get("strength"), f"{finished.strength:.4g}"
+    return f"{typed} = {value}" if isinstance(typed, str) and typed.endswith("/n") else value
 
 
 def by_solver(runs: Iterable[FinishedRun]) -> dict[str, list[FinishedRun]]:
@@ -171,31 +187,46 @@ def bounds(runs: Sequence[FinishedRun]) -> str:
     return "" if found is None else f"Proven: the optimum lies between {found[0]:.9g} and {found[1]:.9g}."
 
 
+def tol_of(runs: Iterable[FinishedRun]) -> float:
+    """The relative gap that the runs of a heat were asked for; the smallest of the table where none was."""
+    tolerances = [run.settings["tol"] for run in runs if isinstance(run.settings.get("tol"), float)]
+    return max(tolerances, default=0.0) or GAPS[-1]
+
+
+def with_suboptimality(runs: Iterable[FinishedRun], found: tuple[float, float] | None) -> list[FinishedRun]:
+    """The runs with P − D* in their records, D* the best certified dual: a bound on P − P* that rests on one proof for all."""
+    if found is None:
+        return list(runs)
+    return [
+        replace(run, records=run.records | {"suboptimality": (column(run, "primal") - found[0]).tolist()})
+        for run in runs
+    ]
+
+
 def goal_words(tol: float, gap_tol: float | None) -> str:
     """What ends the runs of a race."""
     return f"a relative gap of {tol:g}" + (f" or a gap of {gap_tol:g}" if gap_tol else "")
 
 
 def verdict(runs: Sequence[FinishedRun], tol: float) -> str:
-    """One sentence: the winner, by how much, and how sure that is."""
+    """One sentence: the winner, by how much, and how sure that is. All that was seen of any contender is what the judge certified."""
     ranked = standings(runs)
     if not ranked:
         return "No run was finished, so there is no winner."
     best, *others = ranked
     goal = goal_words(tol, runs[0].settings.get("gap_tol"))
-    measure = "seconds" if best.certified else "relative_gap"
+    measure = best.measure
     value = best.median(measure) or 0.0
-    if best.certified and not others:
-        said = f"{best.solver} proved {goal} after {duration(value)} of updates"
-    elif best.certified:
-        said = f"{best.solver} wins: it proved {goal} after {duration(value)} of updates"
+    reached = f"reached {goal}, by the judge's certificate, in a call of {duration(value)}"
+    if best.certified:
+        said = f"{best.solver} {reached}" if not others else f"{best.solver} wins: it {reached}"
     else:
-        said = f"No solver proved {goal}; {best.solver} came closest with {value:.1e}"
+        said = f"None reached {goal} by the judge's certificate; {best.solver} came closest with {value:.1e}"
     rivals = [other for other in others if other.certified == best.certified]
     if not others:
         return f"{said}, without a rival."
     if not rivals:
-        return f"{said}, and no other solver got there."
+        return f"{said}, and no other contender got there."
     second = rivals[0]
     ratio = (second.median(measure) or 0.0) / value if value else math.inf
     said += f", {second.solver} next with {_times(ratio)} as much; {_sureness(best, rivals, measure, ratio)}."
@@ -230,20 +261,20 @@ def duration(seconds: float) -> str:
     return f"{value:,.{2 if value < 10 else 1 if value < 100 else 0}f} {unit}"
 
 
-def to_reach(runs: Iterable[FinishedRun], gap: float, measure: str = "seconds") -> float | None:
-    """The median over the repeats of one solver until a relative gap was proven; None where half of them never did."""
+def to_reach(runs: Iterable[FinishedRun], gap: float, measure: str = "call_seconds") -> float | None:
+    """The median over the repeats of one solver until the judge certified a relative gap; None where it did so in less than half."""
     values = [_first(finished, gap, measure) for finished in runs]
     middle = statistics.median(values) if values else math.inf
     return middle if math.isfinite(middle) else None
 
 
 def seconds_to(runs: Iterable[FinishedRun], gap: float) -> float | None:
-    """Median seconds of updates until a relative gap was proven; None where half of the repeats never did."""
-    return to_reach(runs, gap, "seconds")
+    """Median seconds of a call until a relative gap was certified; None where half of the repeats never got there."""
+    return to_reach(runs, gap, "call_seconds")
 
 
 def epochs_to(runs: Iterable[FinishedRun], gap: float) -> float | None:
-    """Median epochs until a relative gap was proven; None where half of the repeats never did, or has no epochs."""
+    """Median epochs until a relative gap was certified; None where half of the repeats never got there, or have no epochs."""
     return to_reach(runs, gap, "epoch")
 
 
@@ -253,7 +284,7 @@ def _first(finished: FinishedRun, gap: float, measure: str) -> float:
     return float(reached.min()) if reached.size else math.inf
 
 
-def performance_profile(runs: Iterable[FinishedRun], gap: float, measure: str = "seconds") -> list[Profile]:
+def performance_profile(runs: Iterable[FinishedRun], gap: float, measure: str = "call_seconds") -> list[Profile]:
     """Dolan & Moré's profiles over the problems (data set, loss, strength) that some solver brought to the gap."""
     efforts: dict[str, list[float]] = {}
     problems = 0
@@ -298,7 +329,7 @@ def _lines(repeats: Sequence[FinishedRun], x: str, y: str, points: int) -> tuple
     grid = _thinned(np.unique(np.concatenate([line[1] for line in lines])), points)
     values = np.empty((len(lines), grid.size))
     for row, (finished, places, heights) in enumerate(lines):
-        geometric = y == "relative_gap" and bool((heights > 0).all())
+        geometric = y in GEOMETRIC and bool((heights > 0).all())
         between = np.interp(grid, places, np.log(heights) if geometric else heights)
         values[row] = np.exp(between) if geometric else between
         values[row, grid < places[0]] = np.nan
@@ -356,7 +387,7 @@ def _quantile(values: Numbers, level: float) -> Numbers:
 def styles(solvers: Iterable[str]) -> dict[str, tuple[str, str, str]]:
     """Color, dash and symbol of each solver, in the given order; no two of the first seventy-two are alike."""
     return {
-        solver: (COLORS[i % len(COLORS)], DASHES[i % len(DASHES)], SYMBOLS[i % len(SYMBOLS)])
+        solver: (COLORS[i % len(COLORS)], DASHES[(i + i // len(COLORS)) % len(DASHES)], SYMBOLS[i % len(SYMBOLS)])
         for i, solver in enumerate(dict.fromkeys(solvers))
     }
 

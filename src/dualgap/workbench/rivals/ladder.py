@@ -19,8 +19,8 @@ from dualgap.workbench.rivals.base import Fit, Rival, Vector
 # What a rival may do at the first rung, before anything is known of its speed; then ten times as much a rung, if the
 # time left allows it. A rival that does not converge then has given up.
 FIRST_ITERATIONS, MAX_ITERATIONS, RAISE = 1000, 10**8, 10
-# A rival's passes are its own affair, and it carries no duals that could be counted.
-UNKNOWN = ("epoch", "updates", "support")
+# A rival's passes and the seconds of its updates are its own affair, and it carries no duals that could be counted.
+UNKNOWN = ("epoch", "updates", "support", "seconds", "cpu_seconds")
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,11 @@ class Ladder:
         self.rival, self.task = rival, task
         _check(rival, task.problem)
         X = task.X if task.X.dtype == np.float64 else task.X.astype(np.float64)
-        self.table = rival.table(X, task.problem.labels)
+        # Part of every call, as making a Problem is part of a solver's; it is done once, and counted in each fit.
+        making = Clock()
+        with making:
+            self.table = rival.table(X, task.problem.labels)
+        self.table_seconds = making.seconds
         self.examiner = Examiner(task.problem, task.test)
         try:
             # Compilers and thread pools start here, outside the clock.
@@ -80,6 +84,7 @@ class Ladder:
                 ending = (Status.STOPPED, f"it failed at its tolerance {tolerance:g}: {_words(error)}")
                 break
             best = judged
+            clock.seconds += self.table_seconds
             record: Record = self.examiner.record(judged, 0.0, 0, clock)
             trace.append(record)
             spent += clock.seconds
@@ -95,7 +100,8 @@ class Ladder:
                 break
             iterations = max(iterations, min(RAISE * iterations, _affordable(fit, clock, budget - spent)))
         assert best is not None
-        columns = trace.columns() | {name: [None] * len(trace) for name in UNKNOWN}
+        seen = trace.columns()
+        columns = seen | {name: [None] * len(trace) for name in UNKNOWN} | {"call_seconds": seen["seconds"]}
         reason = f"fitted {len(trace)} times from scratch, its own tolerance falling from {self.rival.loosest:g}"
         return Climb(best.weights, best.intercept, best.certificate, ending[0].name, ending[1], reason, columns)
 

@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 import dualgap as dg
 from conftest import SOURCE
 from dualgap.cli.app import main
-from dualgap.workbench import contenders, store, summary
+from dualgap.workbench import contenders, looks, store, summary
 from dualgap.workbench.calls import on_call_clock
 from dualgap.workbench.repeating import command_of
 from dualgap.workbench.report import page
@@ -224,9 +224,9 @@ def test_strengths_are_shown_as_they_were_typed() -> None:
 
 
 def test_twelve_contenders_look_different() -> None:
-    looks = summary.styles(f"solver {i}" for i in range(72))
-    assert len(set(looks.values())) == 72
-    assert len({color for color, _, _ in list(looks.values())[:12]}) == 12
+    found = looks.styles(f"solver {i}" for i in range(72))
+    assert len(set(found.values())) == 72
+    assert len({color for color, _, _ in list(found.values())[:12]}) == 12
 
 
 def test_regression_targets_are_centered_without_an_intercept() -> None:

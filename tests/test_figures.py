@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dualgap.workbench import figures, plots, summary
+from dualgap.workbench import figures, looks, plots
 from dualgap.workbench.store import FinishedRun
 
 EPOCHS = [0.0, 1.0, 2.0, 4.0]
@@ -98,23 +98,23 @@ def test_bands_surround_the_line_and_need_repeats(heat: list[FinishedRun]) -> No
 
 
 def test_colors_and_dashes_are_those_of_the_summary(heat: list[FinishedRun]) -> None:
-    styles = summary.styles(["sdca", "sgd"])
+    styles = looks.styles(["sdca", "sgd"])
     for line in figures.figure(figures.picture(heat)).data[1::2]:
         assert (line.line.color, line.line.dash, line.marker.symbol) == styles[line.name]
 
 
 def test_yellow_has_the_stand_in_of_the_page() -> None:
-    solvers = [f"solver {number}" for number in range(len(summary.COLORS))]
+    solvers = [f"solver {number}" for number in range(len(looks.COLORS))]
     shown = figures.picture([made(solver, 0) for solver in solvers])
     ((yellow, stand_in),) = figures.ON_WHITE.items()
-    assert {color for color, _, _ in shown.styles.values()} == {*summary.COLORS, stand_in} - {yellow}
+    assert {color for color, _, _ in shown.styles.values()} == {*looks.COLORS, stand_in} - {yellow}
     swatches = Path(figures.__file__).parent / "report" / "swatches.js"
     assert f'light: {{ "{yellow}": "{stand_in}" }}' in swatches.read_text(encoding="utf-8")
 
 
 def test_matplotlib_knows_every_dash_and_symbol() -> None:
-    assert set(plots.DASHES) == set(summary.DASHES)
-    assert set(plots.MARKERS) == set(summary.SYMBOLS)
+    assert set(plots.DASHES) == set(looks.DASHES)
+    assert set(plots.MARKERS) == set(looks.SYMBOLS)
 
 
 def test_a_gap_of_zero_stays_on_a_log_axis() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dualgap.workbench import summary
+from dualgap.workbench import looks, summary
 from dualgap.workbench.store import FinishedRun
 from pages import SOLVERS, made_rival, made_run, many_runs
 
@@ -128,9 +128,9 @@ def test_a_profile_has_the_fraction_of_problems_within_each_ratio() -> None:
 
 
 def test_styles_of_solvers_differ_in_more_than_color() -> None:
-    looks = summary.styles(f"solver {i}" for i in range(72))
-    assert len(set(looks.values())) == 72
-    first = list(summary.styles(SOLVERS).values())
+    found = looks.styles(f"solver {i}" for i in range(72))
+    assert len(set(found.values())) == 72
+    first = list(looks.styles(SOLVERS).values())
     assert len({color for color, _, _ in first}) == 8
     assert len({(dash, symbol) for _, dash, symbol in first}) == 8
 

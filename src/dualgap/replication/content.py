@@ -18,7 +18,7 @@ from dualgap.replication.panels import Figure, Panel, Pictures, Table
 from dualgap.replication.reports import REPORTS
 from dualgap.replication.table import experiments
 from dualgap.replication.verdicts import Outcome, Part, Verdict, proven
-from dualgap.workbench import summary
+from dualgap.workbench import looks
 from dualgap.workbench.report import provenance
 from dualgap.workbench.report.packing import Pool
 
@@ -183,7 +183,7 @@ def _packed(panel: Panel, pool: Pool, styles: dict[str, None]) -> dict[str, Any]
 
 
 def _styled(names: Mapping[str, None]) -> dict[str, list[str]]:
-    return {name: list(style) for name, style in summary.styles(names).items()}
+    return {name: list(style) for name, style in looks.styles(names).items()}
 
 
 def _line(problem: Problem) -> dict[str, Any]:

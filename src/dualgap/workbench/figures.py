@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from dualgap.workbench import summary
+from dualgap.workbench import looks, summary
 from dualgap.workbench.store import FinishedRun
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def picture(
         x_label=AXES[x][1],
         y_label=y_label,
         curves=tuple(curves),
-        styles=_on_white(summary.styles(map(summary.solver_of, runs))),
+        styles=_on_white(looks.styles(map(summary.solver_of, runs))),
         rivals=frozenset(summary.solver_of(finished) for finished in runs if summary.is_rival(finished)),
         levels={words: level for words, level in levels.items() if level > 0 or not log},
         log_x=log_x,

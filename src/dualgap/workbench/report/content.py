@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from dualgap.workbench import summary
+from dualgap.workbench import looks, summary
 from dualgap.workbench.report import provenance
 from dualgap.workbench.report.cards import card_of
 from dualgap.workbench.report.coefficients import coefficients
@@ -61,7 +61,7 @@ def content(runs: Sequence[FinishedRun], notes: Sequence[str] = (), command: str
     ]
     data = {
         "heats": heats,
-        "styles": {solver: list(style) for solver, style in summary.styles(solvers).items()},
+        "styles": {solver: list(style) for solver, style in looks.styles(solvers).items()},
         "rivals": sorted({summary.solver_of(run) for run in runs if summary.is_rival(run)}),
         "gaps": list(summary.GAPS),
         "profiles": _profiles(runs) if len(heats) > 1 else {},

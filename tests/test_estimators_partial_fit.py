@@ -18,7 +18,10 @@ from dualgap.solvers import Answer
 from dualgap.solvers.base import integer_type
 from dualgap.solvers.primal import State
 
-ROWS, CUTS = 203, ([50], [1, 2, 3, 100], [7, 64, 65, 130, 200], list(range(1, 203)))
+ROWS = 203
+# A stream of fewer rows for the many models that are fitted in one call a row; the lengths at which steps change, 16, 32 and 64 rows,
+# are within a call, between calls, and at both ends of one.
+SHORT, CUTS = 67, ([20], [1, 2, 3, 33], [7, 16, 32, 64, 65], list(range(1, 67)))
 SOLVERS = ("pegasos", "pegasos(projection=true)", "sgd", "sgd(schedule=sqrt)")
 
 
@@ -54,7 +57,7 @@ ESTIMATORS = [
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("model", ESTIMATORS, ids=str)
 def test_division_into_calls_does_not_change_the_bits(model: Any, solver: str, weighted: bool) -> None:
-    X, y = stream("classification" if isinstance(model, dg.LinearSVC) else "regression")
+    X, y = stream("classification" if isinstance(model, dg.LinearSVC) else "regression", SHORT)
     weights = {"sample_weight": np.random.default_rng(5).uniform(0.2, 3.0, y.size)} if weighted else {}
     model = clone(model).set_params(solver=solver)
     one_call = fit_in_calls(clone(model), X, y, [], **weights)

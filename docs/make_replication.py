@@ -1,8 +1,9 @@
 """Writes docs/replication.md and docs/errata.md from the committed results of a full replication alone.
 
 `python docs/make_replication.py FOLDER` takes the results of a finished `dualgap replicate` into docs/replication/ first,
-packed, with five digits a number and without wall seconds; without FOLDER the page is written from what is there. `--html FILE` writes the page
-with all figures but pictures of the data from the same results. tests/test_replication_docs.py holds the page current.
+packed, with five digits a number and without records that nothing reads; without FOLDER the page is written from what is there.
+`--html FILE` writes the page with all figures but pictures of the data from the same results. `dualgap replicate --resume` goes on
+from the unpacked results. tests/test_replication_docs.py holds the page current.
 """
 
 from __future__ import annotations
@@ -10,25 +11,27 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from replication_changes import CHANGES
+from replication_claims import folded, outcome, section, summary
+from replication_pictures import draw, picture_of
 from replication_quick import section as quick_section
 
 from dualgap.replication import gathering
 from dualgap.replication import settings as settings_table
 from dualgap.replication.beyond import problems
 from dualgap.replication.claims import CLAIMS
-from dualgap.replication.content import STATES, answer, content, judged, percent_above
+from dualgap.replication.content import answer, content, judged, percent_above
 from dualgap.replication.errata import ERRATA
 from dualgap.replication.figures import FIGURES
 from dualgap.replication.margins import MARGINS
 from dualgap.replication.page import write_page
 from dualgap.replication.reports import REPORTS
 from dualgap.replication.table import experiments
-from dualgap.replication.verdicts import Part, Verdict
+from dualgap.replication.verdicts import Verdict
 from dualgap.workbench import store
 from dualgap.workbench.report import provenance
 
@@ -40,34 +43,38 @@ SETTINGS = FOLDER / "replication.json"
 # Intervals are far wider than the fifth digit, and no rule or figure reads wall seconds: CPU seconds are kept.
 DIGITS = 5
 LEFT_OUT = ("seconds",)
+# Of these no rule or figure reads more than the last record.
+LAST_ONLY = ("dual", "relative_gap")
 HEAD = """# Five reports, repeated
 
 `dualgap replicate` repeats the experiments of five student reports on SDCA, Pegasos and SGD, and judges what they claim.
 This page is written by `python docs/make_replication.py` from [the results](replication/results.jsonl.gz) of one run;
 `python docs/make_replication.py --html FILE` makes the page with all figures from the same results, but for pictures of blood
 cells, which only a run with the data set can show. [Errata](errata.md) lists what the reports printed wrong.
-
-## How a claim is judged
+"""
+JUDGING = """## How a claim is judged
 
 Each claim has parts, and a rule for each part: a pure function of the results (`src/dualgap/replication/rules_r0.py` and so
 on). Every part has a 95 % interval, from a bootstrap over repeats with the same seeds for all solvers. A difference holds if its
 interval excludes none; an equality holds if its interval lies inside a margin fixed beforehand; a part is undecided otherwise.
 Speeds are compared where 30, 10, 3, 1 and 0.1 % of the way from P(0) to the certified optimum is left for good; a comparison
-holds if it holds at every height that both curves reach. A curve that is below a height at its first record decides nothing.
-Findings on different data sets are different parts. All parts hold: the claim holds. Some hold and some do not: it holds in
-part. None holds: it does not hold. If undecided parts could still change that, the claim is undecided.
-"""
-RULES_FIRST = """The rules and margins are older than the runs of this version and younger than an earlier full run, whose verdicts rested
+holds if it holds at every height that both curves reach, and fails if it fails at one. A curve that is below a height at its
+first record decides nothing. Findings on different data sets are different parts. All parts hold: the claim holds. Some hold and
+some do not: it holds in part. None holds: it does not hold. If undecided parts could still change that, the claim is undecided.
+
+The rules and margins are older than the runs of this version and younger than an earlier full run, whose verdicts rested
 partly on first records, on curves cut to the shortest run, and on medians without any interval. Margins follow from the words
-and figures of the reports, with a reason for each in the table below.
+and figures of the reports, with a reason for each in the table below. Four experiments got more repeats after a first look at
+their intervals, which were too wide to decide: R2 on both data sets (20 to 100 and 60) and the three methods of R3 (20 to 100).
+Rules and margins stayed as they were.
 """
 
 
 def take(folder: Path) -> None:
     """Keep the results of a folder, packed; the same results give the same bytes."""
     FOLDER.mkdir(exist_ok=True)
-    lines = (folder / store.FILE).read_text(encoding="utf-8").splitlines()
-    text = "\n".join(json.dumps(_short(json.loads(line)), ensure_ascii=False) for line in lines) + "\n"
+    runs = gathering.thinned(gathering.read(folder)[0])
+    text = "\n".join(json.dumps(_line(run), ensure_ascii=False) for run in runs) + "\n"
     RESULTS.write_bytes(gzip.compress(text.encode(), mtime=0))
     facts = {name: _short(fact) for name, fact in gathering.read_facts(folder).items() if not _is_pictures(fact)}
     (FOLDER / gathering.FACTS).write_text(json.dumps(facts, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
@@ -79,26 +86,31 @@ def _is_pictures(fact: Any) -> bool:
     return isinstance(fact, dict) and any(str(value).startswith("data:image") for value in fact.values())
 
 
-def page() -> str:
+def kept() -> gathering.Gathered:
+    """The committed results."""
+    return gathering.gather(store.read(RESULTS), gathering.read_facts(FOLDER))
+
+
+def page(gathered: gathering.Gathered | None = None) -> str:
     """The whole page as Markdown."""
-    gathered = gathering.gather(store.read(RESULTS), gathering.read_facts(FOLDER))
+    gathered = gathered or kept()
     settings = json.loads(SETTINGS.read_text(encoding="utf-8"))
     verdicts = judged(list(CLAIMS.values()), gathered)
-    parts = [HEAD, RULES_FIRST, "## The results of this page", "", *_how(gathered, settings), *_stale(gathered)]
-    parts += ["## Verdicts", "", answer(verdicts, bool(settings["quick"])), ""]
-    parts += ["| claim | the report says | verdict |", "|---|---|---|"]
-    parts += [
-        f"| [{one.id}](#{_anchor(one.id)}) | {one.says} | {_verdict(verdicts[one.id])} |" for one in CLAIMS.values()
-    ]
-    parts += ["", *_changes(verdicts), "", *quick_section(verdicts)]
+    parts = [HEAD, "## Verdicts", "", answer(verdicts, bool(settings["quick"])), "", *summary(verdicts)]
     for report, about in REPORTS.items():
-        parts += ["", f"## {report}: {about.title}", "", f"*{about.authors}, {about.date}.* {about.about}"]
+        parts += ["", f"## {report}: {about.title}", "", f"*{about.authors}, {about.date}.* {about.about}", ""]
+        parts += [f"![{about.figure}: {FIGURES[about.figure].says}]({picture_of(report)})"]
         for claim in (one for one in CLAIMS.values() if one.report == report):
-            parts += ["", f"### {claim.id}", "", f"{claim.says} *Settings: {claim.settings}.*", ""]
-            parts += _told(verdicts[claim.id])
-    parts += ["", "## Settings of every experiment", "", *_settings()]
-    parts += ["", "## Margins", "", "| margin | reason |", "|---|---|"]
-    parts += [f"| {one.value:g} {one.unit} | {one.reason} |" for one in MARGINS.values()]
+            parts += ["", *section(claim, verdicts[claim.id])]
+    parts += ["", JUDGING, "## The results of this page", "", *_how(gathered, settings), *_stale(gathered)]
+    parts += [*folded("Settings of every experiment, in full size", _settings())]
+    parts += [*folded("Margins, with the reason for each", _margins())]
+    parts += [
+        "## What changed against the verdicts before",
+        "",
+        *folded("26 claims, before and now", _changes(verdicts)),
+    ]
+    parts += quick_section(verdicts)
     parts += ["", "## Beyond the reports", "", *_beyond(gathered)]
     return "\n".join(parts).rstrip() + "\n"
 
@@ -110,28 +122,6 @@ def _how(gathered: gathering.Gathered, settings: dict[str, Any]) -> list[str]:
         f"- {name}: {'; '.join(values[:3])}" for name, values in provenance.facts(gathered.runs) if name != "Data from"
     ]
     return [*facts, *took, ""]
-
-
-def _anchor(name: str) -> str:
-    return name.lower().replace(".", "")
-
-
-def _verdict(found: Verdict | str) -> str:
-    return f"**{found.outcome.value}**" if isinstance(found, Verdict) else "not measured"
-
-
-def _told(found: Verdict | str) -> list[str]:
-    if isinstance(found, str):
-        return [f"Not measured: {found}."]
-    lines = [f"**{found.outcome.value}.** {found.sentence}", "", *_parts(found.parts)]
-    for setting, other in found.beside.items():
-        lines += ["", f"{setting}: **{other.outcome.value}**.", ""]
-        lines += _parts(part for part in other.parts if part not in found.parts)
-    return lines
-
-
-def _parts(parts: Iterable[Part]) -> list[str]:
-    return [f"- {STATES[part.holds][1]} {part.says}: {part.numbers}" for part in parts]
 
 
 def _stale(gathered: gathering.Gathered) -> list[str]:
@@ -151,17 +141,24 @@ def _stale(gathered: gathering.Gathered) -> list[str]:
 
 
 def _changes(verdicts: Mapping[str, Verdict | str]) -> list[str]:
-    lines = ["## What changed against the verdicts before", "", "| claim | before | now | measured differently |"]
-    lines.append("|---|---|---|---|")
+    lines = ["| claim | before | now | measured differently |", "|---|---|---|---|"]
     for claim, (before, why) in CHANGES.items():
-        lines.append(f"| {claim} | {before} | {_verdict(verdicts[claim])} | {why} |")
+        lines.append(f"| {claim} | {before} | {outcome(verdicts[claim])} | {why} |")
     return lines
 
 
 def _settings() -> list[str]:
     head = f"| {' | '.join(settings_table.HEAD)} |"
     rows = [f"| {' | '.join(row)} |" for row in settings_table.table(experiments(quick=False))]
-    return ["Full sizes.", "", head, "|---" * len(settings_table.HEAD) + "|", *rows]
+    return [head, "|---" * len(settings_table.HEAD) + "|", *rows]
+
+
+def _margins() -> list[str]:
+    return [
+        "| margin | reason |",
+        "|---|---|",
+        *(f"| {one.value:g} {one.unit} | {one.reason} |" for one in MARGINS.values()),
+    ]
 
 
 def errata() -> str:
@@ -184,8 +181,6 @@ def errata() -> str:
 
 def _beyond(gathered: gathering.Gathered) -> list[str]:
     lines = [
-        "The certified optimum of every problem, the test accuracy there, and how far above it each setting ended.",
-        "",
         "| experiment | data | λ | P* proven between | test accuracy at P* | ended above P* |",
         "|---|---|---|---|---|---|",
     ]
@@ -194,22 +189,31 @@ def _beyond(gathered: gathering.Gathered) -> list[str]:
         score = "" if one.score is None else f"{one.score:.3f}"
         proven = f"{one.dual:.7g} and {one.primal:.7g}"
         lines.append(f"| {one.experiment} | {one.data} | {one.strength:.3g} | {proven} | {score} | {ended} |")
-    return lines
+    said = "No report had a certificate. Here the optimum of every problem is proven."
+    return [said, "", *folded("Every optimum, the test accuracy there, and how far above it each setting ended", lines)]
+
+
+def _line(run: store.FinishedRun) -> dict[str, Any]:
+    """A run as it is kept: five digits a number, and no record that neither a rule nor a figure reads."""
+    kept = {name: getattr(run, name) for name in store.KNOWN}
+    records = {name: _short(values) for name, values in run.records.items() if name not in LEFT_OUT}
+    for name in LAST_ONLY:
+        records[name] = [*([None] * (len(records[name]) - 1)), *records[name][-1:]]
+    short = {name: value if name == "certificate" else _short(value) for name, value in kept.items()}
+    return {"format": store.FORMAT} | short | {"records": records}
 
 
 def _short(value: Any) -> Any:
-    """The same with five digits a number, but for whole numbers, and without wall seconds."""
+    """The same with five digits a number, but for whole numbers."""
     if isinstance(value, dict):
-        kept = {name: item for name, item in value.items() if not (name in LEFT_OUT and isinstance(item, list))}
-        return {name: item if name == "certificate" else _short(item) for name, item in kept.items()}
+        return {name: _short(item) for name, item in value.items()}
     if isinstance(value, list):
         return [_short(item) for item in value]
     return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
 
-def html(path: Path) -> None:
+def html(gathered: gathering.Gathered, path: Path) -> None:
     """The page with all figures."""
-    gathered = gathering.gather(store.read(RESULTS), gathering.read_facts(FOLDER))
     quick = bool(json.loads(SETTINGS.read_text(encoding="utf-8"))["quick"])
     command = "dualgap replicate --quick" if quick else "dualgap replicate"
     shown = content(list(CLAIMS.values()), list(FIGURES.values()), gathered, left_out={}, quick=quick, command=command)
@@ -223,7 +227,10 @@ if __name__ == "__main__":
     options = parser.parse_args()
     if options.folder is not None:
         take(options.folder)
-    PAGE.write_text(page(), encoding="utf-8", newline="\n")
+    results = kept()
+    if options.folder is not None:
+        draw(results)
+    PAGE.write_text(page(results), encoding="utf-8", newline="\n")
     ERRATA_PAGE.write_text(errata(), encoding="utf-8", newline="\n")
     if options.html is not None:
-        html(options.html)
+        html(results, options.html)

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from replication_claims import folded
+
 from dualgap.replication import gathering
 from dualgap.replication.claims import CLAIMS
 from dualgap.replication.content import STATES, judged
@@ -55,12 +57,11 @@ def section(verdicts: Mapping[str, Verdict | str]) -> list[str]:
         "## Where a quick run differs",
         "",
         f"`dualgap replicate --quick` took {kept['seconds'] / 60:.0f} min on the same two cores. It sees {len(parts) - len(rows)} of "
-        f"{len(parts)} parts as the full run does, and these not:",
+        f"{len(parts)} parts as the full run does.",
         "",
-        "| claim | part | quick | full | cause |",
-        "|---|---|---|---|---|",
     ]
-    return lines + rows
+    head = ["| claim | part | quick | full | cause |", "|---|---|---|---|---|"]
+    return [*lines, *folded(f"The other {len(rows)}, with the cause", [*head, *rows])]
 
 
 def _differences(parts: list[QuickPart], verdicts: Mapping[str, Verdict | str]) -> Iterator[str]:

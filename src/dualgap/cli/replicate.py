@@ -51,7 +51,11 @@ def replicate(
         list[str] | None, typer.Argument(metavar="NAME", help="Reports (R0 … R4) or claims (R0.4). (default: all)")
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer repeats and epochs: minutes instead of hours. (default: full sizes)")
+        bool,
+        typer.Option(
+            "--quick",
+            help="Fewer repeats and epochs: about 10 minutes on two cores instead of 30. (default: full sizes)",
+        ),
     ] = False,
     figure: Annotated[
         str | None,
@@ -165,7 +169,7 @@ def _verdicts(console: Console, claims: Sequence[Claim], verdicts: dict[str, Ver
     for claim in claims:
         found = verdicts[claim.id]
         if isinstance(found, Verdict):
-            table.add_row(claim.id, f"[{COLORS[found.outcome.name]}]{found.outcome.value}[/]", _plain(found.sentence))
+            table.add_row(claim.id, f"[{COLORS[found.outcome.name]}]{found.outcome.value}[/]", _plain(found.in_short))
         else:
             table.add_row(claim.id, "not measured", _plain(found))
     show(console, table)

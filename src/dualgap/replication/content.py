@@ -137,11 +137,20 @@ def answer(verdicts: Mapping[str, Verdict | str], quick: bool) -> str:
 def _card(claim: Claim, found: Verdict | str, figures: Sequence[dict[str, Any]]) -> dict[str, Any]:
     card: dict[str, Any] = {"id": claim.id, "says": claim.says, "settings": claim.settings, "figures": figures}
     if isinstance(found, str):
-        return card | {"verdict": "not measured", "class": "missing", "sentence": found, "parts": []}
+        return card | {
+            "verdict": "not measured",
+            "class": "missing",
+            "short": found,
+            "counted": "",
+            "why": "",
+            "parts": [],
+        }
     return card | {
         "verdict": found.outcome.value,
         "class": CLASSES[found.outcome],
-        "sentence": found.sentence,
+        "short": found.in_short,
+        "counted": found.counted,
+        "why": found.why,
         "parts": _parts(found.parts),
         "beside": [
             {
@@ -160,7 +169,9 @@ def _parts(parts: Iterable[Part]) -> list[dict[str, str]]:
     shown = []
     for one in parts:
         kind, sign, words = STATES[one.holds]
-        shown.append({"says": one.says, "numbers": one.numbers, "class": kind, "sign": sign, "words": words})
+        shown.append(
+            {"says": one.says, "brief": one.brief, "numbers": one.numbers, "class": kind, "sign": sign, "words": words}
+        )
     return shown
 
 

@@ -77,7 +77,7 @@ def _strengths(solver: str) -> Callable[[Gathered], Sequence[Panel]]:
 
 
 def speeds(gathered: Gathered) -> Sequence[Table]:
-    """Updates and rows touched until each share of the way is left, for every solver and data set."""
+    """Updates and rows touched until each fraction of the way is left, for every solver and data set."""
     tables = []
     for name in _measured(gathered, EXPERIMENTS):
         rows = []
@@ -211,7 +211,7 @@ FIGURES = (
     Figure(
         "R0 speeds",
         "speeds",
-        "How soon each share of the way from P(0) to P* is left, at most, for good.",
+        "How soon each fraction of the way from P(0) to P* is left, at most, for good.",
         EXPERIMENTS,
         speeds,
     ),

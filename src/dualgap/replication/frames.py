@@ -41,7 +41,7 @@ class Trial:
 
     @property
     def problem(self) -> tuple[str, str, float, int]:
-        """What trials fraction that minimize the same P."""
+        """What trials have in common that minimize the same P."""
         return self.experiment, self.data, self.strength, self.split
 
     def column(self, name: str) -> Numbers:
@@ -117,7 +117,7 @@ class Frame:
         return found
 
     def kept(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """What was made of this frame under a key before, or else is made now: rules fraction resampled curves."""
+        """What was made of this frame under a key before, or else is made now: rules have resampled curves in common."""
         if key not in self._kept:
             self._kept[key] = make()
         made: Made = self._kept[key]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from dualgap.workbench import store
 from dualgap.workbench.store import FinishedRun
 
 FACTS = "facts.json"
+# What no rule reads: older results have no own_dual, and the committed ones no wall seconds.
+UNREAD = ("own_dual", "seconds")
 # What a run has in common with its openings.
 SAME = ("experiment", "solver", "data", "loss", "seed", "split_seed", "test_size", "standardize")
 
@@ -57,12 +59,34 @@ def gather(runs: Iterable[FinishedRun], facts: Mapping[str, Any]) -> Gathered:
 
 def joined(runs: Iterable[FinishedRun]) -> list[FinishedRun]:
     """Each run with the finer records of its openings: shorter runs of the same settings and seed, which begin alike."""
+    return [_joined(some) for some in _alike(runs)]
+
+
+def thinned(runs: Iterable[FinishedRun]) -> list[FinishedRun]:
+    """The same runs without what `joined` replaces: records of a run, after its first, that an opening has finer."""
+    return [one for some in _alike(runs) for one in _thinned(some)]
+
+
+def _alike(runs: Iterable[FinishedRun]) -> list[list[FinishedRun]]:
+    """Runs of the same settings and seed but for their length, the shortest first."""
     found: dict[tuple[Any, ...], list[FinishedRun]] = {}
     for run in runs:
         settings = run.settings
         key = (*(settings.get(name) for name in SAME), run.strength, settings["solver"] == OPTIMUM)
         found.setdefault(key, []).append(run)
-    return [_joined(sorted(some, key=lambda run: float(run.settings.get("epochs") or 0.0))) for some in found.values()]
+    return [sorted(some, key=lambda run: float(run.settings.get("epochs") or 0.0)) for some in found.values()]
+
+
+def _thinned(runs: list[FinishedRun]) -> Iterator[FinishedRun]:
+    covered = 0.0
+    for run in runs:
+        epochs = run.records["epoch"]
+        kept = [place for place, epoch in enumerate(epochs) if place == 0 or epoch > covered * (1 + 1e-9)]
+        records = {
+            name: [values[place] for place in kept] if values else values for name, values in run.records.items()
+        }
+        yield replace(run, records=records)
+        covered = max(covered, epochs[-1])
 
 
 def _joined(runs: list[FinishedRun]) -> FinishedRun:
@@ -101,7 +125,7 @@ def read(folder: Path) -> tuple[list[FinishedRun], dict[str, Any]]:
     """What a folder holds so far, a torn last line cut off; nothing where it holds nothing."""
     runs = store.resume(folder / store.FILE)
     for run in runs:
-        lacking = [name for name in RECORDED if name != "own_dual" and not run.records.get(name)]
+        lacking = [name for name in RECORDED if name not in UNREAD and not run.records.get(name)]
         if lacking:
             raise ValueError(
                 f"run {run.run} of {str(folder)!r} lacks records of {lacking[0]}, which the rules need; it was edited, "

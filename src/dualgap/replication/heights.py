@@ -8,7 +8,7 @@ already is censored there: how fast it came is unknown, and a comparison says so
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
@@ -126,11 +126,20 @@ def compared(
     slow: Sequence[Trial],
     judge: Callable[[Interval], bool | None],
     x: str = "updates",
+    names: tuple[str, str] | None = None,
 ) -> Finding:
-    """A finding on how many times as many updates (or x) `slow` takes as `quick`, at each height that both reach."""
-    first, second = (descent(frame, trials, x) for trials in pairs(quick, slow))
+    """A finding on how many times as many updates (or x) `slow` takes as `quick`, at each height that both reach.
+
+    `names` are those of both where their solvers' names do not tell them apart.
+    """
+    both = pairs(quick, slow)
+    first, second = (descent(frame, trials, x) for trials in both)
+    apart = _differ_from(*both) if x == "updates" else 0.0
+    if names is not None:
+        first, second = (replace(one, solver=name) for one, name in zip((first, second), names, strict=True))
     states: list[bool | None] = []
     said: list[str] = []
+    ratios: list[tuple[bool | None, Interval, str]] = []
     lacking: dict[str, list[str]] = {}
     for place, height in enumerate(HEIGHTS):
         words = f"{100 * height:g} %"
@@ -142,14 +151,50 @@ def compared(
             states.append(None)
             why = f"censored: {' and '.join(censored)} below at the first record"
             lacking.setdefault(why, []).append(words)
+        elif max(first.places[place], second.places[place]) < apart:
+            lacking.setdefault("reached while both are the same run", []).append(words)
         else:
             found = _ratio(first, second, place)
             states.append(judge(found))
+            ratios.append((states[-1], found, words))
             said.append(f"{told(found)} at {words}{'' if states[-1] is not None else ' (undecided)'}")
     holds = _together(states)
     numbers = f"{second.solver} takes {', '.join(said)} times {first.solver}'s {UNITS[x]}" if said else ""
     numbers = "; ".join(filter(None, (numbers, *(f"{', '.join(some)} {why}" for why, some in lacking.items()))))
-    return Finding(holds, numbers if holds is not None else f"{numbers}; undecided at {first.repeats} repeats")
+    deciding = [(found, words) for state, found, words in ratios if state is holds]
+    if deciding:
+        brief = f"{second.solver} takes {_range([found for found, _ in deciding])} times {first.solver}'s {UNITS[x]}"
+        brief += f" (at {_listed([words for _, words in deciding])})"
+    else:
+        brief = "; ".join(f"{', '.join(some)} {why}" for why, some in lacking.items())
+    return Finding(holds, numbers if holds is not None else f"{numbers}; undecided at {first.repeats} repeats", brief)
+
+
+def _differ_from(first: Sequence[Trial], second: Sequence[Trial]) -> float:
+    """The updates of the first record at which P differs within a pair, the least over all pairs; 0 where none does.
+
+    One order for all epochs and a new permutation for each are the same run in their first epoch: a height reached by
+    then compares a run with itself.
+    """
+    found = []
+    for one, other in zip(first, second, strict=True):
+        updates = one.column("updates")
+        if not np.array_equal(updates, other.column("updates")):
+            return 0.0
+        differ = np.flatnonzero(one.column("primal") != other.column("primal"))
+        found.append(float(updates[differ[0]]) if differ.size else 0.0)
+    return min(found, default=0.0)
+
+
+def _range(ratios: Sequence[Interval]) -> str:
+    """The smallest and the largest of some ratios with their intervals."""
+    ordered = sorted(ratios, key=lambda one: one.estimate)
+    least, most = told(ordered[0]), told(ordered[-1])
+    return least if least == most else f"between {least} and {most}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _ratio(first: Descent, second: Descent, place: int) -> Interval:
@@ -166,10 +211,16 @@ def _together(states: Sequence[bool | None]) -> bool | None:
     return True if states and None not in states else None
 
 
-def faster(frame: Frame, quick: Sequence[Trial], slow: Sequence[Trial], x: str = "updates") -> Finding:
+def faster(
+    frame: Frame,
+    quick: Sequence[Trial],
+    slow: Sequence[Trial],
+    x: str = "updates",
+    names: tuple[str, str] | None = None,
+) -> Finding:
     """Whether `quick` takes less than `slow` at every height that both reach."""
     factor = SAME_SPEED.value
-    return compared(frame, quick, slow, lambda found: above(found, 1.0, 1.0 / factor, factor), x)
+    return compared(frame, quick, slow, lambda found: above(found, 1.0, 1.0 / factor, factor), x, names)
 
 
 def as_fast(

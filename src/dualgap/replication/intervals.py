@@ -79,6 +79,19 @@ def ratio_interval(first: Numbers, second: Numbers) -> Interval:
         return from_draws(float(np.median(first) / np.median(second)), draws, int(first.size))
 
 
+def regret_interval(ahead: Numbers) -> Interval:
+    """How far the best of some values is ahead of one of them, in the mean over repeats.
+
+    `ahead` has a row for each value, that one among them, and a column for each repeat. Each resample has its own best: a
+    value that is the best of the sample may be behind another by chance.
+    """
+    repeats = int(ahead.shape[1])
+    if repeats == 0 or np.isnan(ahead).any():
+        return Interval(math.nan, math.nan, math.nan, repeats)
+    draws = ahead[:, resamples(repeats)].mean(axis=2).max(axis=0)
+    return from_draws(float(ahead.mean(axis=1).max()), draws, repeats)
+
+
 def fraction_interval(flags: NDArray[np.bool_]) -> Interval:
     """The fraction of repeats of which something is true, by Wilson's formula: resampled fractions of 0 and 1 have no width."""
     count = int(flags.size)

@@ -69,12 +69,16 @@ def band(values: Numbers) -> tuple[float, float]:
 
 
 def at_epoch(trials: Sequence[Trial], name: str, epoch: float) -> Numbers:
-    """A field at the last record that is not after an epoch, a number per trial; nan where the run ended before it."""
+    """A field at the last record that is not after an epoch, a number per trial.
+
+    It is nan where the run ended before the epoch, or where nothing but its start was recorded by then.
+    """
 
     def one(trial: Trial) -> float:
         known = np.flatnonzero(trial.column("epoch") <= epoch + 1e-6)
         is_over = trial.status in CUT_SHORT and known.size == trial.column("epoch").size
-        return float(trial.column(name)[known[-1]]) if known.size and not is_over else math.nan
+        is_unseen = known.size == 0 or (known.size == 1 and epoch > 0)
+        return math.nan if is_over or is_unseen else float(trial.column(name)[known[-1]])
 
     return np.array([one(trial) for trial in trials], dtype=float)
 

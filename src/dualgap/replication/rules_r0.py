@@ -184,19 +184,19 @@ def strengths(frame: Frame) -> Verdict:
                     mean_interval(differences(second, first, lambda trial: end(trial, "primal"))),
                     0.0,
                     "{:+.3g}".format,
-                    f"λ = {first[0].strength:.2g} to {second[0].strength:.2g}: P changes by ",
+                    f"{_by_rows(first)} to {_by_rows(second)}: P changes by ",
                 )
                 for first, second in steps(experiment, name)
             ]
         )
 
     def quicker(experiment: str, name: str) -> Finding:
-        found = [faster(frame, second, first) for first, second in steps(experiment, name)]
-        named = [
-            Finding(one.holds, f"λ = {first[0].strength:.2g} against {second[0].strength:.2g}: {one.numbers}")
-            for one, (first, second) in zip(found, steps(experiment, name), strict=True)
-        ]
-        return all_of(named)
+        return all_of(
+            [
+                faster(frame, second, first, names=(_by_rows(second), _by_rows(first)))
+                for first, second in steps(experiment, name)
+            ]
+        )
 
     def make(setting: Setting) -> list[Part]:
         experiment = setting.strengths
@@ -209,6 +209,11 @@ def strengths(frame: Frame) -> Verdict:
         return made
 
     return _judged(make, f"{GENOMIC_WHY} λ goes from 0.01/n to 10/n there too. {THETA_WHY}")
+
+
+def _by_rows(trials: Sequence[Trial]) -> str:
+    """The strength of some trials in units of 1/n, as experiments have it."""
+    return f"λ = {trials[0].strength * trials[0].rows:.2g}/n"
 
 
 def always_faster(frame: Frame) -> Verdict:

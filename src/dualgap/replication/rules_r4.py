@@ -17,6 +17,7 @@ from dualgap.replication.intervals import (
     mean_interval,
     median_interval,
     ratio_interval,
+    regret_interval,
     told,
 )
 from dualgap.replication.margins import FAR_MORE, GOOD_PRIMAL, SAME_ACCURACY, TRAPPED_GAP
@@ -156,7 +157,9 @@ def logistic_steps(frame: Frame) -> Verdict:
         closed, newton = both(data)
         gaps = [np.maximum(finals(some, "relative_gap"), 1e-16) for some in (closed, newton)]
         found = ratio_interval(*gaps)
-        said = is_inside(found, FAR_MORE.value, math.inf, number, "relative gap at the end by that of Newton's step: ")
+        said = is_inside(
+            found, FAR_MORE.value, math.inf, "{:.2g}".format, "relative gap at the end by that of Newton's step: "
+        )
         if broken(closed).holds is False:
             return Finding(True, broken(closed).numbers)
         medians = " and ".join(f"{float(np.median(some)):.1e}" for some in gaps)
@@ -193,7 +196,7 @@ def endings(frame: Frame) -> Verdict:
             return all_of(
                 [
                     is_inside(apart, -margin, margin, POINTS, "accuracy minus that of the optimum: "),
-                    is_inside(excess, -1e-6, GOOD_PRIMAL.value, "{:.2e}".format, "P/P* − 1: "),
+                    is_inside(excess, -1e-6, GOOD_PRIMAL.value, percent, "P above P*: "),
                 ]
             )
 
@@ -235,9 +238,13 @@ def selected(frame: Frame) -> Verdict:
         near = min(found, key=lambda value: abs(math.log(value / printed)))
         if not math.isclose(near, printed, rel_tol=1e-6):
             raise Missing(f"{setting} = {printed:g} was not tried on {data} data")
-        change = mean_interval(differences(found[best], found[near], lambda trial: end(trial, "test_score")))
+        ahead = regret_interval(
+            np.array(
+                [differences(trials, found[near], lambda one: end(one, "test_score")) for trials in found.values()]
+            )
+        )
         margin = SAME_ACCURACY.value
-        return is_inside(change, -margin, margin, POINTS, f"best here {best:g}, more accurate by ")
+        return is_inside(ahead, -margin, margin, POINTS, f"best here {best:g}, the best is more accurate by ")
 
     def make(adult: str) -> list[Part]:
         return [

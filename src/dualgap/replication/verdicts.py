@@ -10,6 +10,9 @@ from typing import Any
 
 from dualgap.replication.frames import Missing
 
+# So many numbers are told in brief where each of them decides; the others stand in the full list.
+MOST_BRIEFS = 3
+
 
 class Outcome(Enum):
     """How a claim fared."""
@@ -22,10 +25,19 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Finding:
-    """Whether something holds, None where the measurements do not decide it, and the numbers with their interval."""
+    """Whether something holds, None where the measurements do not decide it, and the numbers with their interval.
+
+    `decisive` has those numbers alone that decide, or that leave it undecided; where it is empty, all of them do.
+    """
 
     holds: bool | None
     numbers: str
+    decisive: str = ""
+
+    @property
+    def brief(self) -> str:
+        """The numbers that decide."""
+        return self.decisive or self.numbers
 
 
 @dataclass(frozen=True)
@@ -36,16 +48,54 @@ class Part:
     holds: bool | None
     numbers: str
     measured: bool = True
+    decisive: str = ""
+
+    @property
+    def brief(self) -> str:
+        """The numbers that decide."""
+        return self.decisive or self.numbers
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome, its parts, a sentence that the numbers support, and the outcomes under other settings beside it."""
+    """The outcome, its parts, why they were measured so, and the outcomes under other settings beside it."""
 
     outcome: Outcome
     parts: tuple[Part, ...]
-    sentence: str
+    why: str = ""
     beside: Mapping[str, Verdict] = field(default_factory=dict)
+
+    @property
+    def counted(self) -> str:
+        """How many parts hold."""
+        holding = sum(one.holds is True for one in self.parts)
+        return f"{holding} of {len(self.parts)} {'part holds' if len(self.parts) == 1 else 'parts hold'}."
+
+    @property
+    def sentence(self) -> str:
+        """How many parts hold, which do not, why they were measured so, and how the claim fares under other settings."""
+        said = [self.counted]
+        for state, words in ((False, "Does not hold"), (None, "Undecided")):
+            named = [one.says for one in self.parts if one.holds is state]
+            if named:
+                said.append(f"{words}: {'; '.join(named)}.")
+        said += [self.why, *(f"{setting}: {other.outcome.value}." for setting, other in self.beside.items())]
+        return " ".join(filter(None, said))
+
+    @property
+    def deciding(self) -> Part:
+        """A part on which the outcome rests: the first that is undecided, that fails, or that holds, by the outcome."""
+        wanted = {Outcome.HOLDS: True, Outcome.UNDECIDED: None}.get(self.outcome, False)
+        return next(one for one in self.parts if one.holds is wanted)
+
+    @property
+    def in_short(self) -> str:
+        """How many parts hold, and the numbers of the first part on which the outcome rests."""
+        one = self.deciding
+        alike = sum(other.holds is one.holds for other in self.parts) - 1
+        state = {True: "", False: "Does not hold: ", None: "Undecided: "}[one.holds]
+        more = f" (and {alike} more)" if alike and one.holds is not True else ""
+        return f"{self.counted} {state}{one.says}: {one.brief}{more}."
 
 
 def part(says: str, finding: Callable[..., Finding], *arguments: Any) -> Part:
@@ -54,15 +104,19 @@ def part(says: str, finding: Callable[..., Finding], *arguments: Any) -> Part:
         found = finding(*arguments)
     except Missing as missing:
         return Part(says, None, f"not measured: {missing}", measured=False)
-    return Part(says, found.holds, found.numbers)
+    return Part(says, found.holds, found.numbers, decisive=found.decisive)
 
 
 def all_of(findings: Sequence[Finding]) -> Finding:
-    """Holds if all hold, does not if one does not, and is undecided otherwise."""
+    """Holds if all hold, does not if one does not, and is undecided otherwise; decided by those that are so."""
     holds: bool | None = all(one.holds for one in findings)
     if not holds and not any(one.holds is False for one in findings):
         holds = None
-    return Finding(holds, "; ".join(one.numbers for one in findings))
+    deciding = [one.brief for one in findings if one.holds is holds]
+    brief = "; ".join(deciding[:MOST_BRIEFS])
+    if len(deciding) > MOST_BRIEFS:
+        brief += f"; and {len(deciding) - MOST_BRIEFS} more"
+    return Finding(holds, "; ".join(one.numbers for one in findings), brief)
 
 
 def outcome_of(parts: Sequence[Part]) -> Outcome:
@@ -86,24 +140,12 @@ def verdict(
     if not any(one.measured for one in parts):
         raise Missing(parts[0].numbers.removeprefix("not measured: "))
     others = {
-        setting: Verdict(outcome_of(some), tuple(some), _counted(some))
+        setting: Verdict(outcome_of(some), tuple(some))
         for setting, some in (beside or {}).items()
         if any(one.measured for one in some)
     }
-    said = [_counted(parts), why, failing if any(one.holds is False for one in parts) else ""]
-    said += [f"{setting}: {other.outcome.value}." for setting, other in others.items()]
-    return Verdict(outcome_of(parts), tuple(parts), " ".join(filter(None, said)), others)
-
-
-def _counted(parts: Sequence[Part]) -> str:
-    """How many parts hold, and which do not."""
-    holding = sum(one.holds is True for one in parts)
-    said = [f"{holding} of {len(parts)} {'part holds' if len(parts) == 1 else 'parts hold'}."]
-    for state, words in ((False, "Does not hold"), (None, "Undecided")):
-        named = [one.says for one in parts if one.holds is state]
-        if named:
-            said.append(f"{words}: {'; '.join(named)}.")
-    return " ".join(said)
+    explained = " ".join(filter(None, (why, failing if any(one.holds is False for one in parts) else "")))
+    return Verdict(outcome_of(parts), tuple(parts), explained, others)
 
 
 def number(value: float, digits: int = 3) -> str:

@@ -97,6 +97,11 @@ def solve(
     >>> result.status.name, result.certificate.relative_gap <= 1e-6
     ('CERTIFIED', True)
     """
+    # First of all: who passes X and y should not read that y is no solver.
+    if not isinstance(problem, BaseProblem | BlockProblem):
+        raise TypeError(
+            f"solve needs a Problem or a MultinomialProblem, got {type(problem).__name__}; make a Problem first: dg.solve(dg.Problem(X, y))"
+        )
     # A solver of the user's own class is no row of the table.
     chosen = solver if isinstance(solver, Solver) else build(solver, SOLVERS, "solver")
     asks_for_records = record_updates is not None or record_every not in (None, inf)
@@ -105,10 +110,6 @@ def solve(
     limits = Limits.of(tol, max_epochs, max_seconds, record_every, record_updates, gap_tol)
     if isinstance(problem, BlockProblem):
         return _solve_blocks(problem, chosen, limits, int(seed), start, test, keep_iterates, progress, callback, n_jobs)
-    if not isinstance(problem, BaseProblem):
-        raise TypeError(
-            f"solve needs a Problem or a MultinomialProblem, got {type(problem).__name__}; make one with dg.Problem(X, y)"
-        )
     warm = None if start is None else _checked_start(problem, start)
     keep_freed_memory()
     examiner = Examiner(problem, test, keeps_iterates=bool(keep_iterates), evaluates_own_duals=asks_for_records)

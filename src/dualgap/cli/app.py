@@ -13,8 +13,8 @@ from typing import Annotated
 import typer
 
 import dualgap
-from dualgap.cli import certify, datasets, fit, info, losses, predict, race, replicate, report, solvers
-from dualgap.cli.console import forgive_encoding
+from dualgap.cli import certify, datasets, fit, info, losses, predict, race, replicate, report, show, solvers
+from dualgap.cli.console import forgive_encoding, in_options
 
 # What reading, checking and computing may raise for files and arguments that are not as they should be. Readers say in
 # their own words what is wrong; this is where everything they did not foresee becomes a sentence too.
@@ -46,6 +46,7 @@ app.command(help=report.HELP, epilog=report.EPILOG)(report.report)
 app.command(help=replicate.HELP, epilog=replicate.EPILOG)(replicate.replicate)
 app.command(help=fit.HELP, epilog=fit.EPILOG)(fit.fit)
 app.command(help=predict.HELP, epilog=predict.EPILOG)(predict.predict)
+app.command(name="show", help=show.HELP, epilog=show.EPILOG)(show.show_model)
 app.command(help=certify.HELP, epilog=certify.EPILOG)(certify.certify)
 app.command(help=solvers.HELP, epilog=solvers.EPILOG)(solvers.solvers)
 app.command(help=losses.HELP, epilog=losses.EPILOG)(losses.losses)
@@ -110,7 +111,7 @@ def _sentence(error: BaseException | None) -> str:
         return "this needs more memory than there is; take a part of the rows or columns"
     if isinstance(error, RecursionError):
         return "a file or an argument is nested too deeply to be read; name another one"
-    return " ".join(str(error).split()) or type(error).__name__
+    return in_options(" ".join(str(error).split())) or type(error).__name__
 
 
 def _say(sentence: str, code: int) -> int:

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dualgap.cli.checks import checked_data
 from dualgap.cli.console import make_console, reading, show
+
+if TYPE_CHECKING:
+    from dualgap.models.model import Model
+    from dualgap.models.verifying import Verdict
 
 HELP = (
     "Check what a model file claims, from scratch, on the data it was fitted to.\n\n"
     "Primal, dual and gap are recomputed at the file's weights by code that no solver shares, and the data is compared "
-    "with the digest in the file; the features of a map are recomputed "
-    "from it. Where the file keeps no duals, those that its scores suggest are tried, and then those "
+    "with the digest in the file; columns are prepared and features computed as the file says, and the metrics in it are "
+    "recomputed. Where the file keeps no duals, those that its scores suggest are tried, and then those "
     "of a new solve; that can prove the claim or refute it, given the time.\n\n"
-    "Exit codes: 0 the claim is true, 1 it is refuted (what differs, is said), 2 for bad input, 3 where the time was too "
-    "short to decide, 130 for Ctrl-C."
+    "Exit codes: 0 the claim is true; 1 it is refuted, and each difference is printed; 2 for bad input, also for rows in "
+    "another order than at the fit, of which only the values are checked; 3 where the time was too short to decide; 130 for "
+    "Ctrl-C."
 )
 # The exit code where the claim is neither proven nor refuted.
 UNDECIDED = 3
 EPILOG = """Examples:
 
 dualgap certify cancer.dg breast_cancer
+
+dualgap certify people.dg people.csv
 
 dualgap certify wine.dg wine.csv --seconds 600
 """
@@ -44,14 +53,12 @@ def certify(
     ] = 60.0,
 ) -> None:
     """Check what a model file claims."""
-    # What computes is imported here: help and refusals of options must not wait for it.
-    from dualgap.datasets.columns import positions
-    from dualgap.models.fitting import training_part
-    from dualgap.models.reading import load
-    from dualgap.models.verifying import verify
-
     if not seconds > 0:
         raise ValueError(f"--seconds needs a number above 0, got {seconds:g}; the default is 60")
+    # What computes is imported here: help and refusals of options must not wait for it.
+    from dualgap.models.reading import load
+
+    checked_data(data)
     claimed = load(model)
     weighted = claimed.data is not None and claimed.data.sample_weight is not None
     if weighted:
@@ -60,12 +67,8 @@ def certify(
             "dualgap.load(path).certify(X, y, sample_weight)"
         )
     how = claimed.reading if target is None else claimed.reading | {"target": target}
-    with reading(Console(stderr=True), data):
-        part = training_part(data, how, "regression" if claimed.classes is None else "classification")
-    names, fitted_names = part.feature_names, claimed.feature_names
-    order = None if names is None or fitted_names is None else positions(names, fitted_names)
     try:
-        verdict = verify(claimed, part.X if order is None else part.X[:, order], part.y, max_seconds=seconds)
+        verdict = _verdict(claimed, data, how, seconds)
     except KeyboardInterrupt:
         typer.echo("dualgap: interrupted; nothing was decided", err=True)
         raise typer.Exit(130) from None
@@ -88,6 +91,8 @@ def certify(
     if verdict.differences:
         console.print(Text("The claim does not hold for this data.", style="bold red"))
         raise typer.Exit(1)
+    if verdict.order:
+        raise ValueError(verdict.order)
     for sentence in verdict.undecided:
         console.print(Text(f"Undecided: {sentence}."), style="yellow")
     if verdict.undecided:
@@ -98,3 +103,30 @@ def certify(
     console.print(
         Text(f"The claim is true{several}: {claimed.status.name}, relative gap {worst:.3g}.", style="bold green")
     )
+
+
+def _verdict(claimed: Model, data: str, how: Mapping[str, Any], seconds: float) -> Verdict:
+    """What verifying finds on the training part of the data, its columns in the order of the fit."""
+    from dualgap.data.sheet import Sheet
+    from dualgap.datasets.columns import positions
+    from dualgap.models.training import given_part, lines_digest
+    from dualgap.models.verifying import verify
+
+    preparation, names = claimed.preparation, claimed.feature_names
+    if preparation is not None:
+        names = preparation.names if preparation.has_names else None
+    task = "regression" if claimed.classes is None else "classification"
+    with reading(Console(stderr=True), data):
+        part = given_part(data, how, task, fitted=preparation)
+    X, X_test = part.X, part.X_test
+    if not isinstance(X, Sheet) and names is not None and part.feature_names is not None:
+        order = positions(part.feature_names, names)
+        X, X_test = (x if x is None or order is None else x[:, order] for x in (X, X_test))
+    test = None if X_test is None or part.y_test is None else (X_test, part.y_test)
+    verdict = verify(claimed, X, part.y, max_seconds=seconds, test=test)
+    if verdict.differences and how.get("lines") is not None and how["lines"] == lines_digest(data):
+        raise ValueError(
+            "the rows are in another order than at the fit, which held out a part of them by their numbers, so that its "
+            "training part cannot be found; give the rows in their old order"
+        )
+    return verdict

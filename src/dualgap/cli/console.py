@@ -17,6 +17,19 @@ from rich.text import Text
 PIPE_WIDTH = 240
 
 
+# What sentences of the library advise, and what it is called here; the longer names first.
+ADVICE = {
+    "max_epochs": "--epochs",
+    "max_seconds": "--seconds",
+    "max_iter": "--epochs",
+    "raise --epochs or tol": "raise --epochs or --tol",
+    "raise --seconds or tol": "raise --seconds or --tol",
+    "intercept=False": "--no-intercept",
+    "solver='auto'": "--solver auto",
+    'solver="auto"': "--solver auto",
+}
+
+
 def make_console() -> Console:
     """Standard output: as wide as the terminal, or without a terminal as wide as it needs to be. NO_COLOR is obeyed."""
     console = Console(highlight=False)
@@ -65,12 +78,19 @@ def print_list(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 def options_of(cls: Any) -> str:
     """`name=default` for each option, in the order they may be written in a spec."""
     parameters = inspect.signature(cls).parameters.values()
-    return ", ".join(f"{parameter.name}={_written(parameter.default)}" for parameter in parameters)
+    return ", ".join(f"{parameter.name}={written(parameter.default)}" for parameter in parameters)
 
 
-def _written(value: Any) -> str:
+def written(value: Any) -> str:
     """A default as it is typed on the command line."""
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+
+
+def in_options(sentence: str) -> str:
+    """A sentence of the library with the names that the command line has for what it advises."""
+    for python, option in ADVICE.items():
+        sentence = sentence.replace(python, option)
+    return sentence
 
 
 def forgive_encoding() -> None:

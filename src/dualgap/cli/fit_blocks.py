@@ -23,7 +23,20 @@ if TYPE_CHECKING:
     from dualgap.trace import Record
 
 # Options of `fit` that need all rows in memory, with the value that they have where they are not given.
-IN_MEMORY = {"features": None, "test_size": 0.0, "duals": False, "keep_iterates": None, "positive": None}
+IN_MEMORY = {
+    "features": None,
+    "test_size": 0.0,
+    "duals": False,
+    "keep_iterates": None,
+    "positive": None,
+    "onehot": False,
+    "category": None,
+    "impute": None,
+    "drop": None,
+    "standardize": False,
+    "encoding": None,
+    "decimal": None,
+}
 # Rounds in which the gap has fallen by less than this factor tell nothing of the time that is left.
 TELLING_FALL = 2.0
 
@@ -111,8 +124,8 @@ def _blocks(options: Mapping[str, Any]) -> Blocks:
 def _fitted(options: Mapping[str, Any], blocks: Blocks, quiet: bool) -> tuple[Model, list[Result]]:
     """The model and its results: one problem, or one for each of several labels against the rest."""
     from dualgap.losses import LOSSES
-    from dualgap.models.fitting import READING
     from dualgap.models.model import BINARY, ONE_VS_REST, REGRESSION, Model
+    from dualgap.models.training import READING
     from dualgap.problem import BlockProblem
     from dualgap.run import solve
     from dualgap.spec import build, full_text

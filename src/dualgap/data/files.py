@@ -57,6 +57,19 @@ def unused(path: Path, advice: str = ", and nothing is overwritten; choose anoth
     return path
 
 
+def refuse_unwritable(path: Path) -> None:
+    """A refusal where no file can be made in the folder of `path`, found out by making one beside it."""
+    beside = path.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        beside.open("xb").close()
+    except OSError as error:
+        folder = str(path.parent)
+        raise ValueError(
+            f"no file can be written to the folder {folder!r}: {error.strerror}; choose another one"
+        ) from None
+    beside.unlink()
+
+
 def first_unused(folder: Path, stem: str, suffix: str) -> Path:
     """The first of stem.suffix, stem-002.suffix, … in a folder that does not exist yet."""
     names = itertools.chain([stem], (f"{stem}-{number:03d}" for number in itertools.count(2)))

@@ -10,8 +10,9 @@ from dualgap import spec
 from dualgap.datasets import locations
 from dualgap.datasets.dataset import Dataset, against_rest
 from dualgap.datasets.embedded import BreastCancer, Digits
+from dualgap.datasets.layout import AS_IT_IS, TextOptions
 from dualgap.datasets.published import STORED, Stored
-from dualgap.datasets.readers import SUFFIXES, read
+from dualgap.datasets.readers import SUFFIXES, for_tables_only, read
 from dualgap.datasets.simulated import Classification, Gaussians, Simulated
 
 
@@ -40,23 +41,21 @@ def load(
     target: str | int | None = None,
     positive: Sequence[str] = (),
     *,
+    options: TextOptions = AS_IT_IS,
     download: bool = False,
     tell: Callable[[int], object] | None = None,
 ) -> Dataset:
     """The data set that `text` stands for: a name of the table, a spec such as `simulated(n=500, seed=3)`, or a file.
 
-    `target` names the target column of a csv or parquet file; the labels in `positive` are set against the rest. A
+    `target` names the target column of a csv or parquet file, `options` say what a text file does not; the labels in `positive` are set against the rest. A
     published set that is not here is fetched into the cache with `download`, and never without; `tell` is called with
     the bytes that have come.
     """
     source = source_of(text)
     if source is None:
-        dataset = read(Path(text), target)
-    elif target is not None:
-        raise ValueError(
-            f"a target column can be chosen in csv and parquet files only, and {text!r} is a data set of the table"
-        )
+        dataset = read(Path(text), target, options)
     else:
+        for_tables_only(target, options, f"{text!r} is a data set of the table")
         if download:
             fetch_missing(source, tell)
         dataset = source.load()

@@ -5,7 +5,6 @@ A target column is welcome and not needed, and so are columns the fit did not ha
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +14,8 @@ import numpy as np
 
 from dualgap.datasets import readers, tables
 from dualgap.datasets.catalog import load, source_of
-from dualgap.datasets.text import opened
+from dualgap.datasets.layout import AS_IT_IS, Layout, TextOptions, column_named, first_row
+from dualgap.datasets.text import checked_encoding, opened
 
 SHOWN = 4
 
@@ -47,24 +47,39 @@ def positions(names: Sequence[str], fitted: Sequence[str]) -> list[int] | None:
     return [where[name] for name in fitted]
 
 
-def read_rows(text: str, fitted: Sequence[str] | None, width: int, target: str | None = None) -> Any:
+def read_rows(
+    text: str,
+    fitted: Sequence[str] | None,
+    width: int,
+    target: str | None = None,
+    options: TextOptions = AS_IT_IS,
+) -> Any:
     """The rows that `text` stands for (a name, a spec or a file), as a model of `width` columns needs them.
 
     Columns without names go by place: all but the target where there is one more of them than the model has.
     """
+    checked_encoding(options.encoding)
     path = Path(text)
     is_file = source_of(text) is None and "\0" not in text and path.is_file()
     if not is_file:
-        return _rows_of(text, "", path, fitted, width, target)
-    with readers.refusing_damage(path):
-        return _rows_of(text, readers.kind_of(path), path, fitted, width, target)
+        return _rows_of(text, "", path, fitted, width, target, options)
+    with readers.refusing_damage(path, options.encoding):
+        return _rows_of(text, readers.kind_of(path), path, fitted, width, target, options)
 
 
-def _rows_of(text: str, kind: str, path: Path, fitted: Sequence[str] | None, width: int, target: str | None) -> Any:
+def _rows_of(
+    text: str,
+    kind: str,
+    path: Path,
+    fitted: Sequence[str] | None,
+    width: int,
+    target: str | None,
+    options: TextOptions,
+) -> Any:
     if kind in readers.TABLES:
-        return _table(path, fitted, width, target)
+        return _table(path, fitted, width, target, options)
     if kind == ".parquet":
-        return _parquet(path, fitted, width, target)
+        return _parquet(path, fitted, width, target, options)
     if kind == ".npz":
         X, names = _archive(path)
     else:
@@ -79,13 +94,13 @@ def _rows_of(text: str, kind: str, path: Path, fitted: Sequence[str] | None, wid
     return X
 
 
-def _parquet(path: Path, fitted: Sequence[str] | None, width: int, target: str | None) -> Any:
+def _parquet(path: Path, fitted: Sequence[str] | None, width: int, target: str | None, options: TextOptions) -> Any:
     from dualgap.datasets import parquet
 
     names = parquet.column_names(path)
     order = None if fitted is None else positions(names, fitted)
     if order is None:
-        order = _by_place(path.name, names, True, width, target)
+        order = _by_place(path.name, names, True, width, target, options.drop)
     return parquet.numbers(path, [names[place] for place in order])
 
 
@@ -107,40 +122,48 @@ def _count(path: Path, parts: dict[str, Any]) -> int:
     return len(rows) if "X" in parts else len(rows) - 1
 
 
-def _table(path: Path, fitted: Sequence[str] | None, width: int, target: str | None) -> Any:
+def _table(path: Path, fitted: Sequence[str] | None, width: int, target: str | None, options: TextOptions) -> Any:
     def opener() -> Any:
-        return opened(path)
+        return opened(path, options.encoding)
 
-    with opener() as file:
-        first = next((line for line in file if line.strip()), "")
-    if not first:
-        raise ValueError(f"{path.name} is empty")
-    delimiter = max(tables.DELIMITERS, key=first.count)
-    cells = [cell.strip() for cell in next(csv.reader([first], delimiter=delimiter))]
-    header = tables.is_header(cells)
-    names = cells if header else [str(place) for place in range(len(cells))]
-    order = positions(names, fitted) if header and fitted is not None else None
-    if order is None:
-        order = _by_place(path.name, names, header, width, target)
+    delimiter, names, header = first_row(opener, path.name)
+    order = wanted_columns(path.name, names, header, fitted, width, target, options.drop)
     # The last fitted column stands in for the target, which a table has and these rows do not need.
-    layout = tables.Layout(delimiter, names, header, order[:-1], order[-1])
-    try:
-        X = tables.numbers_of(opener, layout, order)
-    except ValueError:
-        tables.refuse(opener, path.name, layout, target_may_be_text=False)
-        raise
+    layout = Layout(delimiter, names, header, order[:-1], order[-1], options.decimal)
+    X = tables.fast_numbers(opener, layout, order)
+    if X is None:
+        kinds, layout = tables.scanned(opener, path.name, layout)
+        tables.refuse(path.name, layout, {column: kinds[column] for column in sorted(order)})
+        X = np.column_stack(tables.columns_of(opener, path.name, layout, order))
     if X.shape[0] == 0:
         raise ValueError(f"{path.name} has a header and no rows")
-    if not np.isfinite(X).all():
-        tables.refuse(opener, path.name, layout, target_may_be_text=False)
     return np.ascontiguousarray(X)
 
 
-def _by_place(name: str, names: list[str], header: bool, width: int, target: str | None) -> list[int]:
-    """All columns, or all but the target; pandas' unnamed first column of row numbers is no measurement."""
+def wanted_columns(
+    name: str,
+    names: list[str],
+    header: bool,
+    fitted: Sequence[str] | None,
+    width: int,
+    target: str | None,
+    drop: Sequence[str],
+) -> list[int]:
+    """The places of the fitted columns: by name where both have names, else in order without the dropped and the target."""
+    order = positions(names, fitted) if header and fitted is not None else None
+    return _by_place(name, names, header, width, target, drop) if order is None else order
+
+
+def _by_place(
+    name: str, names: list[str], header: bool, width: int, target: str | None, drop: Sequence[str] = ()
+) -> list[int]:
+    """All columns, or all but those that were dropped and the target; pandas' unnamed first one is no measurement."""
     order = list(range(1 if header and names[0] == "" and len(names) > width else 0, len(names)))
+    if len(order) > width and drop:
+        dropped = {column_named(name, names, header, column) for column in drop}
+        order = [column for column in order if column not in dropped]
     if len(order) == width + 1:
-        order.remove(tables.target_column(name, names, header, target))
+        order.remove(order[-1] if target is None else column_named(name, names, header, target))
     if len(order) != width:
         raise ValueError(f"the model needs {width} columns as in training, got {len(order)} in {name}; select the same")
     return order

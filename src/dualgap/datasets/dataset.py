@@ -28,6 +28,7 @@ class Dataset:
     source: str = ""
     standardize: bool = False  # whether its columns are in units that should not decide the fit
     positive: tuple[str, ...] = ()  # of more than two labels, those a task of two classes sets against the rest
+    target: str | None = None  # the name of the target's column, or its position, where the data is a table
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -58,13 +59,16 @@ def against_rest(dataset: Dataset, positive: Sequence[str]) -> Dataset:
     if len(positives) == len(labels):
         raise ValueError(f"every label of {dataset.name} is named as positive; leave at least one for the other side")
 
-    def signs(y: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        values, position = np.unique(y, return_inverse=True)
-        sides = np.array([1 if label_text(value) in positives else -1 for value in values], dtype=np.int8)
-        return sides[position]
+    y_test = None if dataset.y_test is None else signs_of(dataset.y_test, positive)
+    return replace(dataset, y=signs_of(dataset.y, positive), y_test=y_test, positive=())
 
-    y_test = None if dataset.y_test is None else signs(dataset.y_test)
-    return replace(dataset, y=signs(dataset.y), y_test=y_test, positive=())
+
+def signs_of(y: np.ndarray[Any, Any], positive: Sequence[str]) -> np.ndarray[Any, Any]:
+    """+1 for the labels in `positive`, −1 for all others."""
+    positives = {_as_typed(text) for text in positive}
+    values, position = np.unique(y, return_inverse=True)
+    sides = np.array([1 if label_text(value) in positives else -1 for value in values], dtype=np.int8)
+    return sides[position]
 
 
 def for_task(dataset: Dataset, task: str) -> Dataset:

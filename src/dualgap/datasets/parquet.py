@@ -9,22 +9,32 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.datasets.tables import Table, some, target_column
+from dualgap.datasets import cells
+from dualgap.datasets.layout import column_named
+from dualgap.datasets.tables import Table
 from dualgap.memory import refuse_beyond_memory
 
 # pandas keeps the numbers of the rows under such a name; they are no measurement.
 INDEX = "__index_level_"
 
 
-def read_parquet(path: Path, target: str | int | None) -> Table:
-    """All columns but the target as float64; the target may be words."""
+def read_parquet(path: Path, target: str | int | None, drop: Sequence[str] = ()) -> Table:
+    """All columns but the target and the dropped ones as float64; the target may be words."""
     names = column_names(path)
-    if len(names) < 2:
-        raise ValueError(f"{path.name} has {len(names)} column; at least one feature and a target are needed")
-    chosen = target_column(path.name, names, True, target)
-    features = [name for place, name in enumerate(names) if place != chosen]
-    X = numbers(path, features)
-    return Table(X, _labels(path, names[chosen]), tuple(features), names[chosen])
+    features, name = chosen(path.name, names, target, drop)
+    return Table(numbers(path, features), labels(path, name), tuple(features), name)
+
+
+def chosen(file: str, names: list[str], target: str | int | None, drop: Sequence[str]) -> tuple[list[str], str]:
+    """The names of the features, and that of the target."""
+    dropped = {column_named(file, names, True, column) for column in drop}
+    left = [place for place in range(len(names)) if place not in dropped]
+    if len(left) < 2:
+        raise ValueError(f"{file} has {len(left)} column; at least one feature and a target are needed")
+    found = left[-1] if target is None else column_named(file, names, True, target)
+    if found in dropped:
+        raise ValueError(f"column {names[found]} of {file} is the target and cannot be dropped; drop others")
+    return [names[place] for place in left if place != found], names[found]
 
 
 def column_names(path: Path) -> list[str]:
@@ -37,33 +47,42 @@ def column_names(path: Path) -> list[str]:
     return [name for name in schema.names if not name.startswith(INDEX)]
 
 
-def numbers(path: Path, columns: Sequence[str]) -> np.ndarray[Any, Any]:
+def numbers(path: Path, names: Sequence[str]) -> np.ndarray[Any, Any]:
     """The named columns as a matrix; text, dates and missing cells are refused."""
-    _refuse_too_large(path, len(columns))
-    table = _table(path, columns)
-    if table.num_rows == 0:
-        raise ValueError(f"{path.name} has no rows")
-    text = [name for name in columns if not _is_number(table.column(name).type)]
-    if text:
-        cell = next((str(value) for value in table.column(text[0]).to_pylist() if value is not None), "nothing")
-        raise ValueError(
-            f"{path.name} has text in column {some(text)} (for example {cell!r}); turn it into numbers first, for "
-            "instance with pandas.get_dummies or scikit-learn's OneHotEncoder, or leave those columns out"
-        )
-    X = np.empty((table.num_rows, len(columns)))
-    for place, name in enumerate(columns):
-        # Missing cells become NaN here, as those that were written as NaN are.
-        with _refusing_damage(path):
-            X[:, place] = table.column(name).cast("float64").to_numpy()
+    found = columns(path, names)
+    X = np.empty((len(found[0]), len(names)))
+    for place, (name, values) in enumerate(zip(names, found, strict=True)):
+        if values.dtype == object:
+            cells.refuse_columns(path.name, {name: cells.kinds_of(values.tolist())}, ".", "row")
+            values = np.array([cells.number_of(cell, ".") for cell in values.tolist()])
+        X[:, place] = values
     gaps = np.isnan(X)
     if gaps.any():
-        missing = [name for place, name in enumerate(columns) if gaps[:, place].any()]
-        raise ValueError(
-            f"{path.name} has {int(gaps.sum())} missing cells, in column {some(missing)}, the first in row "
-            f"{int(np.flatnonzero(gaps.any(axis=1))[0]) + 1}; fill them first, for instance with scikit-learn's "
-            "SimpleImputer, or leave those rows or columns out"
-        )
+        missing = {
+            name: {cells.GAP: cells.Seen(int(column.sum()), int(np.flatnonzero(column)[0]) + 1, "")}
+            for name, column in zip(names, gaps.T, strict=True)
+            if column.any()
+        }
+        cells.refuse_columns(path.name, missing, ".", "row")
     return X
+
+
+def columns(path: Path, names: Sequence[str]) -> list[np.ndarray[Any, Any]]:
+    """The named columns: numbers and truth values as float64 with NaN for missing cells, others as text."""
+    _refuse_too_large(path, len(names))
+    table = _table(path, names)
+    if table.num_rows == 0:
+        raise ValueError(f"{path.name} has no rows")
+    found = []
+    for name in names:
+        column = table.column(name)
+        with _refusing_damage(path):
+            if _is_number(column.type):
+                found.append(column.cast("float64").to_numpy())
+            else:
+                values = ["" if value is None else str(value).strip() for value in column.to_pylist()]
+                found.append(np.array(values, dtype=object))
+    return found
 
 
 def _refuse_too_large(path: Path, columns: int) -> None:
@@ -76,7 +95,8 @@ def _refuse_too_large(path: Path, columns: int) -> None:
     refuse_beyond_memory(2 * 8 * rows * columns, f"{str(path)!r} with {rows:,} rows")
 
 
-def _labels(path: Path, name: str) -> np.ndarray[Any, Any]:
+def labels(path: Path, name: str) -> np.ndarray[Any, Any]:
+    """The target column: numbers, or words."""
     column = _table(path, [name]).column(name)
     if _is_number(column.type):
         return numbers(path, [name])[:, 0]

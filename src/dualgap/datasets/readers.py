@@ -18,9 +18,10 @@ import numpy as np
 from dualgap.data.files import source
 from dualgap.data.npy import read_array
 from dualgap.datasets.dataset import Dataset
+from dualgap.datasets.layout import AS_IT_IS, TextOptions
 from dualgap.datasets.svmlight import read_svmlight, refuse_too_wide
 from dualgap.datasets.tables import read_table
-from dualgap.datasets.text import COMPRESSED, TooMuchText, decompressed, opened
+from dualgap.datasets.text import COMPRESSED, TooMuchText, checked_encoding, decompressed, opened, undecodable
 
 SVMLIGHT = (".svm", ".libsvm", ".svmlight")
 TABLES = (".csv", ".tsv")
@@ -39,29 +40,35 @@ PARTS = (*ARRAYS, *(f"{name}_test" for name in ARRAYS), "feature_names")
 DAMAGE = (EOFError, OSError, RuntimeError, zlib.error, lzma.LZMAError, struct.error, zipfile.BadZipFile, csv.Error)
 
 # A label, then index:value pairs; many svmlight files on the web have no suffix, so the first row must tell.
-_SVMLIGHT_ROW = re.compile(r"^\s*[-+]?[\d.]+(e[-+]?\d+)?(\s+(qid|\d+):\S+)+\s*(#.*)?$", re.IGNORECASE)
+_SVMLIGHT_ROW = re.compile(rb"^\s*[-+]?[\d.]+(e[-+]?\d+)?(\s+(qid|\d+):\S+)+\s*(#.*)?$", re.IGNORECASE)
 
 
-def read(path: Path, target: str | int | None = None) -> Dataset:
+def read(path: Path, target: str | int | None = None, options: TextOptions = AS_IT_IS) -> Dataset:
     """The data set in a file; its format is told by its suffix, and where that says nothing by its first row."""
+    checked_encoding(options.encoding)
     is_folder = "\0" not in str(path) and path.is_dir()
     if not is_folder:
         source(path)
-    with refusing_damage(path):
+    with refusing_damage(path, options.encoding):
         kind = FOLDER if is_folder else kind_of(path)
         if kind in TABLES or kind == ".parquet":
-            return _read_table(path, kind, target)
-        if target is not None:
-            raise ValueError(
-                f"a target column can be chosen in csv and parquet files only, and {path.name!r} is not one"
-            )
+            return _read_table(path, kind, target, options)
+        for_tables_only(target, options, f"{path.name!r} is not one")
         if kind in (FOLDER, ".zip"):
             return _read_pictures(path)
         return _read_npz(path) if kind == ".npz" else _read_svmlight(path)
 
 
+def for_tables_only(target: str | int | None, options: TextOptions, what: str) -> None:
+    """A refusal of what can be said of columns of a table alone."""
+    if target is not None:
+        raise ValueError(f"a target column can be chosen in csv and parquet files only, and {what}")
+    if options.given():
+        raise ValueError(f"{options.given()} can be given for csv and parquet files only, and {what}")
+
+
 @contextmanager
-def refusing_damage(path: Path) -> Iterator[None]:
+def refusing_damage(path: Path, encoding: str | None = None) -> Iterator[None]:
     """One sentence for a file that ends early, is not what its name says, may not be read, or does not fit."""
     try:
         yield
@@ -72,7 +79,8 @@ def refusing_damage(path: Path) -> Iterator[None]:
     except MemoryError:
         raise ValueError(f"{str(path)!r} does not fit into memory; take a part of its rows or columns") from None
     except UnicodeDecodeError as error:
-        raise ValueError(f"{str(path)!r} is damaged or not what its name says: {error}; get the file anew") from None
+        sentence = f"{str(path)!r} is damaged or not what its name says: {error}; get the file anew"
+        raise ValueError(undecodable(path, encoding) or sentence) from None
     except DAMAGE as error:
         raise ValueError(f"{str(path)!r} is damaged or not what its name says: {error}; get the file anew") from None
 
@@ -85,9 +93,9 @@ def kind_of(path: Path) -> str:
     for suffix in KINDS:
         if name.endswith(suffix):
             return suffix
-    with opened(path) as file:
+    with decompressed(path) as file:
         for line in file:
-            if line.strip() and not line.lstrip().startswith("#"):
+            if line.strip() and not line.lstrip().startswith(b"#"):
                 if _SVMLIGHT_ROW.match(line):
                     return SVMLIGHT[0]
                 break
@@ -99,13 +107,13 @@ def _read_svmlight(path: Path) -> Dataset:
     return Dataset(path.name, X, y, description="read from svmlight text", source=str(path))
 
 
-def _read_table(path: Path, kind: str, target: str | int | None) -> Dataset:
+def _read_table(path: Path, kind: str, target: str | int | None, options: TextOptions) -> Dataset:
     if kind == ".parquet":
         from dualgap.datasets.parquet import read_parquet
 
-        table = read_parquet(path, target)
+        table = read_parquet(path, target, options.drop)
     else:
-        table = read_table(lambda: opened(path), path.name, target)
+        table = read_table(lambda: opened(path, options.encoding), path.name, target, options)
     return Dataset(
         path.name,
         table.X,
@@ -114,6 +122,7 @@ def _read_table(path: Path, kind: str, target: str | int | None) -> Dataset:
         description=f"read from {'parquet' if kind == '.parquet' else 'csv'}, target column {table.target}",
         source=str(path),
         standardize=True,
+        target=table.target,
     )
 
 

@@ -1,24 +1,21 @@
-"""Comma-separated text as numbers: header and target found, text columns and missing cells refused with advice."""
+"""Comma-separated text as numbers: at full speed where NumPy can read it, else cell by cell, or refused with advice."""
 
 from __future__ import annotations
 
-import csv
-import difflib
-import itertools
-import math
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import IO, Any
+from array import array
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-MISSING = {"", "?", "na", "n/a", "nan", "null", "none", "-nan"}
-DELIMITERS = ",;\t"
-SHOWN_COLUMNS = 4
-COUNTING = 5  # more numbers than this that count up by one are names of columns, not measurements
+from dualgap.datasets import cells
+from dualgap.datasets.cells import Kinds
+from dualgap.datasets.layout import AS_IT_IS, Layout, Opener, TextOptions, layout_of, records
 
-Opener = Callable[[], IO[str]]
+# What the fast reader of numbers takes; a decimal comma and truth values are read cell by cell.
+FAST = (None, ".")
 
 
 @dataclass(frozen=True)
@@ -31,85 +28,45 @@ class Table:
     target: str
 
 
-@dataclass(frozen=True)
-class Layout:
-    delimiter: str
-    names: list[str]  # of all columns; positions where the file has no header
-    header: bool
-    features: list[int]
-    target: int
-
-
-def read_table(opener: Opener, name: str, target: str | int | None) -> Table:
-    """Read once at full speed; only a file that fails is read again, to say in one sentence what is wrong with it."""
-    layout = _layout(opener, name, target)
-    try:
-        cells = numbers_of(opener, layout, [*layout.features, layout.target])
-        X, y = cells[:, :-1], cells[:, -1]
-    except ValueError:
-        # Text in the target column alone is fine: labels may be words.
-        refuse(opener, name, layout, target_may_be_text=True)
-        X, y = numbers_of(opener, layout, layout.features), _words(opener, layout)
+def read_table(opener: Opener, name: str, target: str | int | None, options: TextOptions = AS_IT_IS) -> Table:
+    """Read once at full speed; only a file that fails is read again, cell by cell, or refused in one sentence."""
+    layout = layout_of(opener, name, target, options)
+    found = fast_numbers(opener, layout, layout.watched)
+    if found is None:
+        X, y = _read_slowly(opener, name, layout)
+    else:
+        X, y = found[:, :-1], found[:, -1]
     if len(y) == 0:
         raise ValueError(f"{name} has a header and no rows")
-    if not np.isfinite(X).all() or (y.dtype.kind == "f" and not np.isfinite(y).all()):
-        refuse(opener, name, layout, target_may_be_text=False)
     names = tuple(layout.names[column] for column in layout.features) if layout.header else None
-    return Table(np.ascontiguousarray(X), y.copy(), names, layout.names[layout.target])
+    return Table(np.ascontiguousarray(X), y.copy(), names, layout.target_text)
 
 
-def _layout(opener: Opener, name: str, target: str | int | None) -> Layout:
-    with opener() as file:
-        first = file.readline()
-        while first and not first.strip():
-            first = file.readline()
-    if not first:
-        raise ValueError(f"{name} is empty")
-    delimiter = max(DELIMITERS, key=first.count)
-    cells = [cell.strip() for cell in next(csv.reader([first], delimiter=delimiter))]
-    header = is_header(cells)
-    # pandas writes the row index under an empty first name; it is no measurement.
-    skipped = 1 if header and cells[0] == "" and len(cells) > 2 else 0
-    names = cells if header else [f"{position}" for position in range(len(cells))]
-    if len(cells) - skipped < 2:
-        raise ValueError(f"{name} has {len(cells) - skipped} column; at least one feature and a target are needed")
-    chosen = target_column(name, names, header, target)
-    features = [column for column in range(skipped, len(cells)) if column != chosen]
-    return Layout(delimiter, names, header, features, chosen)
+def _read_slowly(opener: Opener, name: str, layout: Layout) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Words are welcome in the target alone."""
+    kinds, layout = scanned(opener, name, layout)
+    watched = set(layout.features) | ({layout.target} if _is_measured(kinds, layout) else set())
+    refuse(name, layout, {column: kinds[column] for column in sorted(watched)})
+    labels = labels_of(opener, name, layout, kinds)
+    return np.column_stack(columns_of(opener, name, layout, layout.features)), labels
 
 
-def is_header(cells: Sequence[str]) -> bool:
-    """A first row without any number, or one that merely counts its columns, is a header."""
-    numbers = [float(cell) for cell in cells if _is_number(cell)]
-    if not numbers:
-        return any(cell.lower() not in MISSING for cell in cells)
-    return len(numbers) > COUNTING and numbers[0] in (0, 1) and all(b - a == 1 for a, b in itertools.pairwise(numbers))
-
-
-def target_column(name: str, names: list[str], header: bool, target: str | int | None) -> int:
-    """The position of the target: the last, or the one that is named or counted."""
-    if target is None:
-        return len(names) - 1
-    if header and str(target) in names:
-        return names.index(str(target))
+def fast_numbers(opener: Opener, layout: Layout, columns: list[int]) -> np.ndarray[Any, Any] | None:
+    """The columns as a matrix of finite numbers; None where NumPy's reader finds anything else."""
     try:
-        position = int(target)
+        found = _loaded(opener, layout, columns) if layout.decimal in FAST else None
+    except UnicodeDecodeError:
+        raise
     except ValueError:
-        near = difflib.get_close_matches(str(target), names, n=1) if header else []
-        hint = f"did you mean {near[0]!r}?" if near else f"its columns are {some(names)}"
-        if not header:
-            hint = f"it has no header, so give a position from 0 to {len(names) - 1}"
-        raise ValueError(f"{name} has no column {target!r}; {hint}") from None
-    if not -len(names) <= position < len(names):
-        raise ValueError(f"{name} has {len(names)} columns, counted from 0, and no column {position}")
-    return position % len(names)
+        return None
+    return found if found is not None and np.isfinite(found).all() else None
 
 
-def numbers_of(opener: Opener, layout: Layout, columns: list[int]) -> np.ndarray[Any, Any]:
+def _loaded(opener: Opener, layout: Layout, columns: list[int]) -> np.ndarray[Any, Any]:
     all_columns = sorted(columns) == list(range(len(layout.names)))
     with opener() as file, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # numpy warns of a file without rows; the caller refuses it
-        cells = np.loadtxt(
+        found = np.loadtxt(
             file,
             delimiter=layout.delimiter,
             skiprows=int(layout.header),
@@ -119,82 +76,68 @@ def numbers_of(opener: Opener, layout: Layout, columns: list[int]) -> np.ndarray
             quotechar='"',
             ndmin=2,
         )
-    if all_columns and cells.size:
-        if cells.shape[1] != len(layout.names):
+    if all_columns and found.size:
+        if found.shape[1] != len(layout.names):
             raise ValueError("every row has another length than the header")
-        return cells[:, columns]
+        return found[:, columns]
     _refuse_other_lengths(opener, layout)
-    return cells
+    return found.reshape(-1, len(columns))
 
 
 def _refuse_other_lengths(opener: Opener, layout: Layout) -> None:
     with opener() as file:
         for line in file:
-            if line.count(layout.delimiter) != len(layout.names) - 1 and line.strip() and '"' not in line:
-                raise ValueError("a row has another length")
+            if line.count(layout.delimiter) != len(layout.names) - 1 and line.strip():
+                raise ValueError("a row has another length, or quotes a delimiter")
 
 
-def _words(opener: Opener, layout: Layout) -> np.ndarray[Any, Any]:
-    with opener() as file:
-        rows = csv.reader(file, delimiter=layout.delimiter)
-        words = [row[layout.target].strip() for row in rows if row]
-    return np.array(words[int(layout.header) :])
+def scanned(opener: Opener, name: str, layout: Layout) -> tuple[dict[int, Kinds], Layout]:
+    """What the cells of every watched column are, and the layout with the decimal mark that they have."""
+    kinds: dict[int, Kinds] = {column: {} for column in layout.watched}
+    for line, row in records(opener, name, layout):
+        for column, found in kinds.items():
+            cells.note(found, row[column].strip(), line)
+    mark = layout.decimal or cells.decimal_mark(name, layout.delimiter, kinds.values())
+    return kinds, replace(layout, decimal=mark)
 
 
-def refuse(opener: Opener, name: str, layout: Layout, target_may_be_text: bool) -> None:
-    """Raise with what keeps the file from being numbers; return where that is the target alone, and it may be text."""
-    width, count = len(layout.names), 0
-    text: dict[int, list[tuple[int, str]]] = {}
-    missing: dict[int, list[int]] = {}
-    watched = [*layout.features, layout.target]
-    with opener() as file:
-        rows = csv.reader(file, delimiter=layout.delimiter)
-        for row in (row for row in rows if row):
-            if rows.line_num == 1 and layout.header:
-                continue
-            if len(row) != width:
-                raise ValueError(f"line {rows.line_num} of {name} has {len(row)} cells where the first has {width}")
-            count += 1
-            for column in watched:
-                cell = row[column].strip()
-                if cell.lower() in MISSING:
-                    missing.setdefault(column, []).append(rows.line_num)
-                elif not _is_number(cell):
-                    text.setdefault(column, []).append((rows.line_num, cell))
-    if target_may_be_text and layout.target in text:
-        del text[layout.target]
-    if text:
-        column = min(text)
-        line, cell = text[column][0]
-        if len(text[column]) * 2 < count:
-            raise ValueError(
-                f"line {line} of {name} has {cell!r} in column {layout.names[column]}, which is no finite number as "
-                "most rows have there; correct it, or leave the row out"
-            )
-        raise ValueError(
-            f"{name} has text in column {some([layout.names[column] for column in sorted(text)])} (for example "
-            f"{cell!r} in line {line}); turn it into numbers first, for instance with pandas.get_dummies or "
-            "scikit-learn's OneHotEncoder, or leave those columns out"
-        )
-    if missing:
-        columns = some([layout.names[column] for column in sorted(missing)])
-        raise ValueError(
-            f"{name} has {sum(map(len, missing.values()))} missing cells, in column {columns}, the first in line "
-            f"{min(map(min, missing.values()))}; fill them first, for instance with scikit-learn's SimpleImputer, or "
-            "leave those rows or columns out"
-        )
+def refuse(name: str, layout: Layout, kinds: dict[int, Kinds], may_be_missing: bool = False) -> None:
+    """A refusal where one of the columns is no column of numbers."""
+    columns = {layout.names[column]: found for column, found in kinds.items()}
+    cells.refuse_columns(name, columns, layout.decimal or ".", may_be_missing=may_be_missing)
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        finite = math.isfinite(float(cell))
-    except ValueError:
-        return False
-    # Python reads 1_000 as a number, a csv file does not mean it.
-    return finite and "_" not in cell
+def columns_of(
+    opener: Opener, name: str, layout: Layout, columns: list[int], text: Collection[int] = ()
+) -> list[np.ndarray[Any, Any]]:
+    """The columns one by one: float64 with NaN for missing cells, those in `text` as text with nothing for them."""
+    decimal = layout.decimal or "."
+    numbers = {column: array("d") for column in columns if column not in text}
+    words: dict[int, list[str]] = {column: [] for column in columns if column in text}
+    for _, row in records(opener, name, layout):
+        for column, values in numbers.items():
+            values.append(cells.number_of(row[column].strip(), decimal))
+        for column, texts in words.items():
+            cell = row[column].strip()
+            texts.append("" if cell.lower() in cells.MISSING else cell)
+    found: dict[int, np.ndarray[Any, Any]] = {column: np.array(values) for column, values in numbers.items()}
+    return [found[column] if column in found else np.array(words[column], dtype=object) for column in columns]
 
 
-def some(names: Sequence[str]) -> str:
-    """The first few of many names."""
-    shown = ", ".join(names[:SHOWN_COLUMNS])
-    return shown if len(names) <= SHOWN_COLUMNS else f"{shown} and {len(names) - SHOWN_COLUMNS} more"
+def labels_of(opener: Opener, name: str, layout: Layout, kinds: dict[int, Kinds]) -> np.ndarray[Any, Any]:
+    """The target as numbers where it is numbers, else as words; a missing label is refused."""
+    target = layout.target
+    if cells.GAP in kinds[target]:
+        refuse(name, layout, {target: {cells.GAP: kinds[target][cells.GAP]}})
+    if _is_measured(kinds, layout):
+        return columns_of(opener, name, layout, [target])[0]
+    labels = [row[target].strip() for _, row in records(opener, name, layout)]
+    if any("\0" in label for label in labels):
+        raise ValueError(f"{name} has a label with a NUL byte, which arrays of text cannot hold; write another label")
+    return np.array(labels)
+
+
+def _is_measured(kinds: dict[int, Kinds], layout: Layout) -> bool:
+    """Whether the target is numbers, infinite ones included, which are refused; True and False are words."""
+    numeric = (cells.NUMERIC[layout.decimal or "."] | {cells.INFINITE}) - {cells.TRUE_FALSE}
+    return kinds[layout.target].keys() <= numeric

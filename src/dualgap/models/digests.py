@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from dualgap.data.rows import Rows
 from dualgap.data.validation import as_rows
 
+DIGESTED = ("the rows", "the labels", "the sample weights")
 LABELS_AT_A_TIME = 1 << 16  # hashed together, so that the text of a long column is never held twice
 
 
@@ -37,12 +38,9 @@ class DataDigest:
                 f"the data has {other.rows:,} rows and {other.columns:,} columns, "
                 f"and the model was fitted to {self.rows:,} rows and {self.columns:,} columns"
             ]
-        parts = (
-            ("the rows", self.X, other.X),
-            ("the labels", self.y, other.y),
-            ("the sample weights", self.sample_weight, other.sample_weight),
-        )
-        return [f"{name} are not those of the fit" for name, ours, theirs in parts if ours != theirs]
+        ours, theirs = ((one.X, one.y, one.sample_weight) for one in (self, other))
+        parts = zip(DIGESTED, ours, theirs, strict=True)
+        return [f"{name} are not those of the fit" for name, own, other_one in parts if own != other_one]
 
 
 def digest(X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> DataDigest:

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from dualgap.certificate import Certificate
 from dualgap.models.digests import DataDigest
+from dualgap.models.metrics import BASELINE, TEST, TRAIN
 from dualgap.result import Status
 
 KINDS_OF_CLASSES: dict[str, type] = {"b": bool, "i": int, "u": int, "f": float, "U": str}
+HISTORY = ("epoch", "seconds", "primal", "dual", "gap")
 CERTIFICATE = ("primal", "dual", "gap", "rounding", "primal_error", "dual_error", "reference")
 
 
@@ -42,6 +44,8 @@ def fields_of(record: Mapping[str, Any]) -> dict[str, Any]:
         "data": None if root.values.get("data") is None else _digest(root.part("data")),
         "class_factors": None if root.values.get("class_factors") is None else _factors(root.of("class_factors", list)),
         "reading": _reading(root.part("reading")),
+        "metrics": _metrics(root),
+        "history": _histories(root),
         "estimator": None if root.values.get("estimator") is None else root.of("estimator", str),
         "parameters": dict(root.part("parameters").values),
         "versions": {name: root.part("versions").of(name, str) for name in root.part("versions").values},
@@ -87,10 +91,7 @@ class Part:
 
     def number(self, name: str) -> float:
         """A number, or the name of one that JSON does not have."""
-        value = self.values.get(name)
-        if value in ("inf", "-inf", "nan") and isinstance(value, str):
-            return float(value)
-        return _float(name, value)
+        return _named_float(name, self.values.get(name))
 
     def numbers(self, name: str) -> tuple[int, ...]:
         """A shape: whole numbers ≥ 0."""
@@ -104,6 +105,10 @@ class Part:
         if not all(type(value) is str for value in values):
             raise ValueError(f"{name!r} should be a list of text, got others")
         return tuple(values)
+
+
+def _named_float(name: str, value: Any) -> float:
+    return float(value) if isinstance(value, str) and value in ("inf", "-inf", "nan") else _float(name, value)
 
 
 def _float(name: str, value: Any) -> float:
@@ -157,7 +162,30 @@ def _reading(part: Part) -> dict[str, Any]:
         "positive": list(part.texts("positive")),
         "test_size": test_size,
         "seed": seed,
+        **({} if part.values.get("drop") is None else {"drop": list(part.texts("drop"))}),
+        **{name: part.of(name, str) for name in ("encoding", "decimal", "lines") if part.values.get(name) is not None},
     }
+
+
+def _metrics(root: Part) -> dict[str, dict[str, float]]:
+    if root.values.get("metrics") is None:
+        return {}
+    parts = root.part("metrics")
+    if not parts.values.keys() <= {TRAIN, TEST, BASELINE}:
+        raise ValueError(f"'metrics' are of {TRAIN}, {TEST} and {BASELINE}, got others")
+    return {part: {name: parts.part(part).number(name) for name in parts.part(part).values} for part in parts.values}
+
+
+def _histories(root: Part) -> tuple[dict[str, tuple[float, ...]], ...]:
+    if root.values.get("history") is None:
+        return ()
+    found = []
+    for entry in root.of("history", list):
+        part = Part(entry, "a history")
+        found.append({name: tuple(_named_float(name, value) for value in part.of(name, list)) for name in HISTORY})
+        if len({len(values) for values in found[-1].values()}) > 1:
+            raise ValueError("the columns of a history have one length, and here not so")
+    return tuple(found)
 
 
 def _status(name: str) -> Status:

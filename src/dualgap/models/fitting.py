@@ -1,28 +1,24 @@
-"""Fitting a model: the training part of a data set, and one problem, the softmax one, or one for each class against the rest."""
+"""Fitting a model: one problem, the softmax one, or one for each class against the rest."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dualgap.data.preparation import Preparation
 from dualgap.data.rows import Rows
 from dualgap.data.validation import as_rows
-from dualgap.datasets import Dataset, for_task, load, split
-from dualgap.datasets.dataset import MANY_LABELS
 from dualgap.fitted_features import FittedMap
 from dualgap.losses import Loss
 from dualgap.models.digests import digest
-from dualgap.models.model import ONE_VS_REST, Model
+from dualgap.models.model import ONE_VS_REST, Model, history_of
 from dualgap.problem import MultinomialProblem, Problem
 from dualgap.result import Result, Status
 from dualgap.run import solve
-
-# What decides which rows and targets the model is fitted to; certify reads the data by the same.
-READING = ("target", "positive", "test_size", "seed")
 
 
 def fit(
@@ -39,11 +35,13 @@ def fit(
     gap_tol: float | None = None,
     on_result: Callable[[Result], object] = lambda result: None,
     features: object = None,
+    preparation: Preparation | None = None,
     **options: Any,
 ) -> Model:
     """Solve and record; `options` are those of `solve`, and `on_result` is called with each problem's result.
 
     `features` is a feature map by its spec or object: it is fitted to the rows, and the model is one of their features.
+    `preparation` is what made the rows; the model keeps it.
 
     More than two labels are one softmax model under the logistic loss, and under others each fitted against the rest.
 
@@ -53,6 +51,7 @@ def fit(
     fitted = None if features is None else FittedMap.fit(features, given)
     rows = given if fitted is None else as_rows(fitted.transform(given))
     recorded: dict[str, Any] = {"tol": tol, "gap_tol": gap_tol, "feature_names": feature_names, "reading": reading}
+    recorded["preparation"] = preparation
     recorded |= {} if fitted is None else {"features": fitted, "X": given}
     classes = np.unique(labels) if loss.task == "classification" else None
     if classes is None or classes.size <= 2:
@@ -103,25 +102,6 @@ def _one_against_rest(
         statuses=tuple(result.status for result in results),
         classes=classes,
         reason="; ".join(dict.fromkeys(result.reason for result in results)),
+        history=tuple(history_of(result) for result in results),
         duals=np.column_stack([result.duals for result in results]) if duals else None,
     )
-
-
-def training_part(text: str, reading: Mapping[str, Any], task: str) -> Dataset:
-    """The data set that `text` names, its training part as X and y, and its test part if there is one.
-
-    `reading` has the options of READING; a model records them, so that the same rows are found again.
-    """
-    dataset = load(text, reading.get("target"), reading.get("positive") or ())
-    if task == "regression" or _is_no_label(dataset.y):
-        dataset = for_task(dataset, task)
-    test_size = reading.get("test_size") or 0.0
-    # Columns are taken as they are, so that the model predicts from the file's own numbers.
-    return split(dataset, test_size, reading.get("seed") or 0, standardize=False, stratify=task == "classification")
-
-
-def _is_no_label(y: np.ndarray[Any, Any]) -> bool:
-    """Whether a target is a measurement, or all the same: `for_task` says so in its own words."""
-    values = np.unique(y)
-    measured = y.dtype.kind == "f" and not np.array_equal(values, np.round(values))
-    return len(values) < 2 or len(values) > MANY_LABELS or (measured and len(values) > 2)

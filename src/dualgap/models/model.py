@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import dualgap
 from dualgap.certificate import Certificate
+from dualgap.data.preparation import Preparation
 from dualgap.data.rows import Rows
 from dualgap.data.validation import as_rows
 from dualgap.fitted_features import FittedMap
@@ -27,7 +28,17 @@ Vector = NDArray[np.float64]
 
 REGRESSION, BINARY, ONE_VS_REST, MULTINOMIAL = "regression", "binary", "one_vs_rest", "multinomial"
 KINDS = (REGRESSION, BINARY, ONE_VS_REST, MULTINOMIAL)
+HISTORY = ("epoch", "seconds", "primal", "dual", "gap")
+KEPT_RECORDS = 200  # of a run in a model file: enough for a curve, at 20 kB
 DIMENSIONS = {REGRESSION: (2, 1), BINARY: (1,), ONE_VS_REST: (2,), MULTINOMIAL: (2,)}
+
+
+def history_of(result: Result) -> dict[str, tuple[float, ...]]:
+    """The records of a run, evenly thinned where there are many; the last one is always there."""
+    records = list(result.trace)
+    step = -(-len(records) // KEPT_RECORDS)
+    kept = records[::-1][::step][::-1]
+    return {name: tuple(float(getattr(record, name)) for record in kept) for name in HISTORY}
 
 
 def versions() -> dict[str, str]:
@@ -54,9 +65,11 @@ class Model:
     """The absolute gap that was asked for as well; None where there was none."""
     classes: NDArray[Any] | None = None
     feature_names: tuple[str, ...] | None = None
-    """Names of the data's columns."""
+    """Names of the data's columns, once they are prepared."""
     l1_ratio: float = 0.0
     """ρ, the L1 part of the penalty."""
+    preparation: Preparation | None = None
+    """How the data's columns become numbers; None where they are taken as they are."""
     features: FittedMap | None = None
     """The map from the data's columns to the features that weights belong to; None where these are the columns."""
     solver: str = ""
@@ -67,7 +80,11 @@ class Model:
     class_factors: tuple[tuple[float, ...], ...] | None = None
     """What weights of rows are multiplied by: for each problem the other classes' and its own; of a softmax each class's."""
     reading: dict[str, Any] = field(default_factory=dict)
-    """How the command line read the data: target, positive, test_size and seed."""
+    """How the command line read the data: target, positive, test_size and seed, and what a text file did not say of itself."""
+    metrics: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Of the training part, the test part and the best constant, by their names; `metrics.py` has what each is."""
+    history: tuple[dict[str, tuple[float, ...]], ...] = ()
+    """For each problem its records, a column each: epoch, seconds, primal, dual and gap."""
     estimator: str | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=versions)
@@ -89,10 +106,12 @@ class Model:
         reading: dict[str, Any] | None = None,
         features: FittedMap | None = None,
         X: Any = None,
+        preparation: Preparation | None = None,
     ) -> Model:
         """The record of one solved problem; `tol` and `gap_tol` are those that were asked of `solve`.
 
-        Where the rows of the problem are the features of a map, `features` is the map and X what it was applied to.
+        Where the rows of the problem are the features of a map, `features` is the map and X what it was applied to. A
+        `preparation` is what made these rows, or X, of the data's columns.
         """
         if (features is None) != (X is None):
             raise ValueError("a model of features needs the map and the rows X it was applied to, got one of the two")
@@ -121,6 +140,8 @@ class Model:
             data=digest(problem.rows if X is None else X, y, problem.given_weight),
             reading=reading or {},
             features=features,
+            preparation=preparation,
+            history=(history_of(result),),
         )
 
     @property
@@ -150,11 +171,15 @@ class Model:
 
     @property
     def columns(self) -> int:
-        """How many columns the data has."""
+        """How many columns the data has, once they are prepared."""
         return int(self.weights.shape[0]) if self.features is None else self.features.columns
 
     def rows_of(self, X: Any) -> Rows:
-        """The rows of X as they are given, with the columns of the fit; a frame's go by name."""
+        """The rows of X with the columns of the fit, prepared where the fit prepared them; a frame's go by name."""
+        if self.preparation is not None:
+            from dualgap.models.preparing import prepared
+
+            return as_rows(prepared(self.preparation, X).X).of_width(self.columns)
         # Imported where it is used: a fit reads no table of data sets, and its process starts sooner.
         from dualgap.datasets.columns import matched
 
@@ -162,7 +187,10 @@ class Model:
 
     def scores(self, X: Any) -> Vector:
         """⟨x, w⟩ + b for each row of X, or of its features, and for each class where there are several."""
-        rows = self.rows_of(X)
+        return self.scores_of_rows(self.rows_of(X))
+
+    def scores_of_rows(self, rows: Rows) -> Vector:
+        """The same of rows that are prepared."""
         out = np.empty((rows.count, *self.weights.shape[1:]))
         for part, block in rows.blocks() if self.features is None else self.features.blocks(rows):
             out[part] = block @ self.weights
@@ -242,6 +270,10 @@ def _faults(model: Model) -> Iterator[str]:
         yield f"class factors need to be {problems} × {width} finite numbers ≥ 0, got others"
     if model.features is not None and model.features.count != weights.shape[0]:
         yield f"weights of {weights.shape[0]} columns cannot come from a map to {model.features.count} features"
+    if model.history and len(model.history) != problems:
+        yield f"a {kind} model with {problems} problems has as many histories, or none, got {len(model.history)}"
+    if model.preparation is not None and model.preparation.width != model.columns:
+        yield f"a preparation that makes {model.preparation.width} columns does not fit a model of {model.columns}"
     if model.feature_names is not None and len(model.feature_names) != model.columns:
         yield f"{model.columns} columns need as many feature names, got {len(model.feature_names)}"
     if model.duals is not None:

@@ -23,8 +23,9 @@ from dualgap.data.npy import read_header
 from dualgap.models.feature_fields import FLOATS, features_of
 from dualgap.models.fields import Part, fields_of
 from dualgap.models.model import Model
+from dualgap.models.preparation_fields import preparation_of
 
-FORMAT = 2  # 1 is without a feature map
+FORMAT = 3  # 1 is without a feature map, and 2 without a preparation of columns
 RECORD = "model.json"
 ARRAYS = ("weights", "duals")
 
@@ -82,10 +83,10 @@ def _read(raw: IO[bytes]) -> Model:
             return _array(_bytes(archive, f"{name}.npy", size), name, shapes.numbers(name), kind)
 
         arrays = {name: read(name) for name in ARRAYS if name in shapes.values}
-        features = features_of(root, read)
+        features, preparation = features_of(root, read), preparation_of(root, read)
     if "weights" not in arrays:
         raise ValueError("it has no weights")
-    return Model(**(fields_of(record) | arrays), features=features)
+    return Model(**(fields_of(record) | arrays), features=features, preparation=preparation)
 
 
 class NewerFormat(Exception):

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from dualgap.certificate import Certificate, certify
 from dualgap.data.rows import Rows
 from dualgap.data.validation import as_rows
-from dualgap.models.digests import digest
+from dualgap.models.digests import DIGESTED, digest
 from dualgap.models.fields import EstimatedCertificate
+from dualgap.models.metrics import TEST, TRAIN, faults, of_scores
 from dualgap.problem import MultinomialProblem, Problem
 from dualgap.result import Status
 from dualgap.run import solve
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 
 Vector = NDArray[np.float64]
 
+REORDERED = (
+    "the rows are in another order than at the fit: P, which does not depend on it, is as the file says to its last digit, "
+    "and the digest and the duals, which go by row, cannot be compared; give the rows in their old order"
+)
+ROWS_DIFFER = tuple(f"{part} are not those of the fit" for part in DIGESTED)
 # A claim that the file's own duals do not settle is settled by a new solve, which should not take longer than this.
 SECONDS = 60.0
 
@@ -35,11 +41,13 @@ class Verdict:
     certificates: tuple[Certificate, ...]
     undecided: tuple[str, ...] = ()
     """What could neither be proven nor refuted in the time there was."""
+    order: str = ""
+    """A sentence where the rows are in another order than at the fit, so that digest and duals cannot be compared."""
 
     @property
     def holds(self) -> bool:
         """Whether the claim is true, as far as it could be decided."""
-        return not self.differences and not self.undecided
+        return not self.differences and not self.undecided and not self.order
 
 
 @dataclass
@@ -67,7 +75,12 @@ class _Claim(NamedTuple):
 
 
 def verify(
-    model: Model, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, max_seconds: float | None = None
+    model: Model,
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    max_seconds: float | None = None,
+    test: tuple[Any, ArrayLike] | None = None,
 ) -> Verdict:
     """Recompute what the model claims, at its weights and intercept, on the data it was fitted to.
 
@@ -75,6 +88,8 @@ def verify(
     where these do not reach the claimed D, as for a loss with a kink they rarely do, a new solve looks for duals that
     prove it or weights that refute it, for at most `max_seconds` a problem. Features are recomputed from the rows of X, and
     the digest is that of these rows.
+
+    Metrics are recomputed too, those of the test part where `test` is given, (X, y).
     """
     rows = model.rows_of(X)
     notes = []
@@ -86,16 +101,51 @@ def verify(
     strange = _strange_labels(model, y)
     if strange:
         return Verdict((*differences, strange), tuple(notes), ())
+    differences += _metric_faults(model, TRAIN, rows, y)
+    if test is not None:
+        differences += _metric_faults(model, TEST, model.rows_of(test[0]), test[1])
     if model.features is not None:
         rows = as_rows(model.features.transform(rows))
-    certificates, undecided = [], []
-    for claim in _claims(model, rows, y, sample_weight):
+    certificates, undecided, order = [], [], ""
+    claims = _claims(model, rows, y, sample_weight)
+    if _is_reordered(model, rows, y, differences, claims):
+        # The file's duals go by row, so that D is shown by others.
+        order, differences = REORDERED, []
+        claims = [claim._replace(duals=None) for claim in claims]
+    for claim in claims:
         found = _verify_one(claim, not differences, max_seconds or SECONDS)
         certificates.append(found.certificate)
         differences += [claim.name + fault for fault in found.faults]
         notes += [claim.name + note for note in found.notes]
         undecided += [claim.name + question for question in found.undecided]
-    return Verdict(tuple(differences), tuple(notes), tuple(certificates), tuple(undecided))
+    return Verdict(tuple(differences), tuple(notes), tuple(certificates), tuple(undecided), order)
+
+
+def _is_reordered(model: Model, rows: Rows, y: ArrayLike, differences: list[str], claims: list[_Claim]) -> bool:
+    """Whether the digest alone differs: P, a sum over rows that does not see their order, is as claimed to its last digits.
+
+    Other rows give another P. Weights of zero see no rows at all, and say nothing.
+    """
+    is_digest_alone = bool(differences) and set(differences) <= set(ROWS_DIFFER)
+    if not is_digest_alone or not all(claim.weights.any() for claim in claims):
+        return False
+    for claim in claims:
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = claim.problem.scores(claim.weights) + claim.intercept
+        if not np.isfinite(scores).all():
+            return False
+        error = certify(claim.problem, claim.weights, claim.intercept, None).certificate.primal_error
+        if not abs(claim.problem.primal(scores, claim.weights) - claim.certificate.primal) <= 2.0 * error:
+            return False
+    return True
+
+
+def _metric_faults(model: Model, part: str, rows: Rows, y: ArrayLike) -> list[str]:
+    if part not in model.metrics:
+        return []
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = of_scores(model, model.scores_of_rows(rows), np.asarray(y))
+    return faults(model.metrics[part], found, part, rows.count)
 
 
 def _strange_labels(model: Model, y: ArrayLike) -> str | None:

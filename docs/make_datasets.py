@@ -50,13 +50,28 @@ A dense file is an `.npz` with `X` and `y`, perhaps `X_test`, `y_test` and `feat
 | file | what is needed |
 |---|---|
 | `.svm`, `.libsvm`, `.svmlight`, or no suffix | a label and `index:value` pairs in each line; also `.gz` and `.bz2` |
-| `.csv`, `.tsv` | numbers, with or without a header; the target is the last column or `--target`, and may be words; also `.gz` and `.bz2` |
+| `.csv`, `.tsv` | numbers, with or without a header, between commas, semicolons or tabs; the target is the last column or `--target`, and may be words; also `.gz` and `.bz2` |
 | `.parquet` | the same, with the extra `io` |
 | `.npz` | as above |
 | a folder or `.zip` of pictures | a folder for each label, with the extra `images`; `TRAIN` and `TEST` above them become the parts |
 
 A file that is damaged or is not what its name says is refused in one sentence that names it, the line where one is at fault, and
 what is needed; the command line then leaves with 2. Zips are read in memory and never unpacked.
+
+### What a csv file may hold
+
+| in the file | what happens |
+|---|---|
+| UTF-8, with a byte-order mark or without; UTF-16 and UTF-32 with one | read |
+| another encoding | refused with the line and the byte, because two labels that differ in that byte alone would become one; `--encoding latin-1` |
+| a decimal comma, where cells are separated by something else | read; `1,234` alone, which could be 1234, and points beside commas are refused; `--decimal ,` |
+| `True`, `False` in any case | 1 and 0; as labels they stay words |
+| dates and times | refused: days since a fixed day, or month and weekday, are numbers that a linear model can use |
+| text | refused by races; `dualgap fit --onehot` makes a column of each category, `--category COL` of numbers such as zip codes too, `--drop COL` leaves columns out |
+| missing cells: nothing, `?`, `NA`, `n/a`, `nan`, `null`, `none` | refused; `dualgap fit --impute median` (or `mean`) fills numbers, and in text a missing cell is a category |
+
+In Python, `load("people.csv", options=TextOptions(encoding="latin-1", drop=("name",)))`, with `TextOptions` of
+`dualgap.datasets.layout`, reads columns that are numbers; text and gaps are the work of pandas and scikit-learn there.
 """
 
 

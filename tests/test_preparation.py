@@ -67,7 +67,13 @@ def test_a_table_of_text_and_gaps_is_the_problem_it_should_be(capsys: pytest.Cap
 def test_standardized_columns_come_from_the_training_rows_alone(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = called(capsys, "fit", *FIT, "--standardize", "--test-size", "0.25", "--loss", "logistic")
     assert code == 0
-    for words in ("3 of numbers (filled, standardized); 1 of text, 4 categories", "left out", "baseline", "log loss", "AUC"):
+    for words in (
+        "3 of numbers (filled, standardized); 1 of text, 4 categories",
+        "left out",
+        "baseline",
+        "log loss",
+        "AUC",
+    ):
         assert words in out
     preparation = dg.load("m.dg").preparation
     assert preparation is not None
@@ -109,7 +115,7 @@ def test_a_frame_is_prepared_as_the_file_was(capsys: pytest.CaptureFixture[str])
     assert called(capsys, "fit", *FIT, "--standardize")[0] == 0
     model = dg.load("m.dg")
     frame = pandas.read_csv("people.csv", keep_default_na=False, na_values={"age": [""]})
-    code, out, _ = called(capsys, "predict", "m.dg", "people.csv")
+    out = called(capsys, "predict", "m.dg", "people.csv")[1]
     scores = [float(line.split(",")[1]) for line in out.splitlines()[1:]]
     assert np.allclose(model.scores(frame[["wage", "member", "job", "age"]]), scores, rtol=1e-12)
     assert model.certify(frame, frame["buys"].to_numpy(str)).holds
@@ -138,7 +144,10 @@ def test_numbers_can_be_categories(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 REFUSED = {
-    "names of rows": (["--onehot", "--impute", "mean"], "text that nearly names its rows, in column name (80 different"),
+    "names of rows": (
+        ["--onehot", "--impute", "mean"],
+        "text that nearly names its rows, in column name (80 different",
+    ),
     "gaps": (["--onehot", "--drop", "name"], "missing cells in column age"),
     "an unknown fill": (["--impute", "mode"], "--impute takes mean or median, got 'mode'"),
     "an unknown column": (["--drop", "nme"], "did you mean 'name'"),

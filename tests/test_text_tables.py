@@ -91,7 +91,9 @@ def test_true_and_false_are_one_and_zero_in_features_and_words_as_labels(tmp_pat
     assert found.y.tolist() == ["False", "True", "True"]
 
 
-@pytest.mark.parametrize("day", ["2024-01-31", "31.01.2024", "1/31/24", "2024-01-31T10:00:00", "2024-01-31 10:00", "10:30"])
+@pytest.mark.parametrize(
+    "day", ["2024-01-31", "31.01.2024", "1/31/24", "2024-01-31T10:00:00", "2024-01-31 10:00", "10:30"]
+)
 def test_dates_are_explained(tmp_path: Path, day: str) -> None:
     sentence = refusal(written(tmp_path / "a.csv", f"born;age;y\n{day};1;0\n{day};2;1\n"))
     assert f"dates in column born (for example {day!r} in line 2)" in sentence

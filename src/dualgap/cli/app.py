@@ -8,9 +8,10 @@ import sys
 import traceback
 import zipfile
 import zlib
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 import dualgap
 from dualgap.cli import certify, datasets, fit, info, losses, predict, race, replicate, report, show, solvers
@@ -34,24 +35,51 @@ REFUSALS = (
 # The exit code of a mistake in dualgap itself, as sysexits.h has it: 1 is certify's word for a claim that is refuted.
 MISTAKE = 70
 
+
+class Command(TyperCommand):
+    """A command whose help names no types: a flag takes no <bool>, and an argument's name says what it is."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters, flags and arguments without their types."""
+        return _without_types(super().get_params(ctx))
+
+
+class Group(TyperGroup):
+    """The same for the program itself."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters, flags and arguments without their types."""
+        return _without_types(super().get_params(ctx))
+
+
+def _without_types(parameters: list[Any]) -> list[Any]:
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False) and parameter.metavar is None:
+            parameter.metavar = ""
+        if parameter.param_type_name == "argument":
+            parameter.display_type_rich = lambda ctx: None
+    return parameters
+
+
 app = typer.Typer(
     name="dualgap",
+    cls=Group,
     add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(help=race.HELP, epilog=race.EPILOG)(race.race)
-app.command(help=report.HELP, epilog=report.EPILOG)(report.report)
-app.command(help=replicate.HELP, epilog=replicate.EPILOG)(replicate.replicate)
-app.command(help=fit.HELP, epilog=fit.EPILOG)(fit.fit)
-app.command(help=predict.HELP, epilog=predict.EPILOG)(predict.predict)
-app.command(name="show", help=show.HELP, epilog=show.EPILOG)(show.show_model)
-app.command(help=certify.HELP, epilog=certify.EPILOG)(certify.certify)
-app.command(help=solvers.HELP, epilog=solvers.EPILOG)(solvers.solvers)
-app.command(help=losses.HELP, epilog=losses.EPILOG)(losses.losses)
-app.command(help=datasets.HELP, epilog=datasets.EPILOG)(datasets.datasets)
-app.command(epilog=info.EPILOG)(info.info)
+app.command(cls=Command, help=race.HELP, epilog=race.EPILOG)(race.race)
+app.command(cls=Command, help=report.HELP, epilog=report.EPILOG)(report.report)
+app.command(cls=Command, help=replicate.HELP, epilog=replicate.EPILOG)(replicate.replicate)
+app.command(cls=Command, help=fit.HELP, epilog=fit.EPILOG)(fit.fit)
+app.command(cls=Command, help=predict.HELP, epilog=predict.EPILOG)(predict.predict)
+app.command(cls=Command, name="show", help=show.HELP, epilog=show.EPILOG)(show.show_model)
+app.command(cls=Command, help=certify.HELP, epilog=certify.EPILOG)(certify.certify)
+app.command(cls=Command, help=solvers.HELP, epilog=solvers.EPILOG)(solvers.solvers)
+app.command(cls=Command, help=losses.HELP, epilog=losses.EPILOG)(losses.losses)
+app.command(cls=Command, help=datasets.HELP, epilog=datasets.EPILOG)(datasets.datasets)
+app.command(cls=Command, epilog=info.EPILOG)(info.info)
 
 
 @app.callback(invoke_without_command=True, epilog="Start here:  dualgap race")

@@ -93,7 +93,7 @@ HOSTILE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a list": (lambda path: packed(path, members(path) | {"model.json": b"[1]"}), "one object, and holds a list"),
     "a long number": (lambda path: packed(path, {"model.json": b"9" * 10**5}), "cannot be trusted|can be trusted"),
     "NaN in JSON": (with_record(strengths=[float("nan")]), "NaN is no number of JSON"),
-    "newer": (with_record(format=3, kind="quantum"), "was made by a newer dualgap (format 3, this one reads 2)"),
+    "newer": (with_record(format=4, kind="quantum"), "was made by a newer dualgap (format 4, this one reads 3)"),
     "no format": (with_record(format=None), "names no format version, got None"),
     "format as text": (with_record(format="1"), "names no format version, got '1'"),
     "format true": (with_record(format=True), "names no format version, got True"),

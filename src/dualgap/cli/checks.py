@@ -77,8 +77,8 @@ def checked_options(options: Mapping[str, Any]) -> CheckedOptions:
     )
     checked_encoding(options["encoding"])
     text_options(options)
-    checked_data(options["data"])
     features = None if options["features"] is None else choose_map(options["features"], options["seed"])
+    checked_data(options["data"])
     return CheckedOptions(loss, features, choices)
 
 

@@ -102,7 +102,8 @@ def labels(path: Path, name: str) -> np.ndarray[Any, Any]:
         return numbers(path, [name])[:, 0]
     words = column.to_pylist()
     if None in words:
-        raise ValueError(f"{path.name} has {words.count(None)} missing cells, in column {name}; leave those rows out")
+        gaps = {cells.GAP: cells.Seen(words.count(None), words.index(None) + 1, "")}
+        cells.refuse_columns(path.name, {name: gaps}, ".", "row")
     return np.array([str(word) for word in words])
 
 

@@ -10,7 +10,16 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dualgap as dg
 
-ESTIMATORS = (dg.LinearSVC, dg.LogisticRegression, dg.LinearSVR, dg.Ridge, dg.QuantileRegressor, dg.PoissonRegressor)
+ESTIMATORS = (
+    dg.LinearSVC,
+    dg.LogisticRegression,
+    dg.RidgeClassifier,
+    dg.LinearSVR,
+    dg.Ridge,
+    dg.QuantileRegressor,
+    dg.PoissonRegressor,
+    dg.HuberRegressor,
+)
 SPARSE = (dg.Lasso, dg.ElasticNet)
 EXACT: tuple[dict[str, Any], ...] = ({}, {"solver": "newton"})
 STOCHASTIC: tuple[dict[str, Any], ...] = ({"solver": "pegasos", "max_iter": 100}, {"solver": "sgd", "max_iter": 100})
@@ -21,16 +30,22 @@ EQUIVALENCE = (
 )
 
 
+# float64 cannot prove tol=1e-14 on some of the data, and steps of size 1/(λt) are far from tol after 100 epochs; the
+# ConvergenceWarning is not under test here.
+not_certified = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@not_certified
+@parametrize_with_checks([dg.RidgeCV(), dg.RidgeCV(alphas=[0.5, 5.0], cv=3)])
+def test_conformance_of_ridge_cv(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
 def expected_failures(estimator: Any) -> dict[str, str]:
     """The checks that a stochastic gradient solver cannot pass: weights as repetitions, at a finite number of steps."""
     return dict.fromkeys(
         EQUIVALENCE, f"{estimator.solver} steps once on a row of weight 3, and three times on three rows"
     )
-
-
-# float64 cannot prove tol=1e-14 on some of the data, and steps of size 1/(λt) are far from tol after 100 epochs; the
-# ConvergenceWarning is not under test here.
-not_certified = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 @not_certified
@@ -55,12 +70,12 @@ strict = {"xfail_strict": True} if "xfail_strict" in signature(parametrize_with_
 @pytest.mark.slow
 @not_certified
 @parametrize_with_checks(
-    # No step size is safe for the Poisson loss: pegasos and sgd refuse it.
+    # No step size is safe for the Poisson loss: pegasos and sgd refuse it. HuberRegressor solves a problem for each scale.
     [
         estimator(**options)
         for options in STOCHASTIC
         for estimator in ESTIMATORS
-        if estimator is not dg.PoissonRegressor
+        if estimator not in (dg.PoissonRegressor, dg.HuberRegressor)
     ],
     expected_failed_checks=expected_failures,
     **strict,

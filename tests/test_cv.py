@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
+from inspect import signature
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn import linear_model
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dualgap as dg
 
 BOTH = (dg.LinearSVCCV, dg.LogisticRegressionCV)
+ALL = (*BOTH, dg.LinearSVRCV)
 CHECKED: tuple[dict[str, Any], ...] = ({}, {"Cs": 3, "solver": "newton"}, {"Cs": [0.1, 1.0], "solver": "sdca"})
 
 
@@ -23,14 +26,14 @@ not_certified = pytest.mark.filterwarnings("ignore::sklearn.exceptions.Convergen
 
 
 @not_certified
-@parametrize_with_checks([estimator(Cs=2) for estimator in BOTH])
+@parametrize_with_checks([estimator(Cs=2) for estimator in ALL])
 def test_conformance_on_a_short_grid(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
 @pytest.mark.slow
 @not_certified
-@parametrize_with_checks([estimator(**options) for options in CHECKED for estimator in BOTH])
+@parametrize_with_checks([estimator(**options) for options in CHECKED for estimator in ALL])
 def test_conformance(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -45,11 +48,55 @@ def test_scores_and_choice_equal_those_of_grid_search(classes: int) -> None:
         chosen = many(Cs=Cs, cv=folds, tol=1e-9).fit(X, y)
         search = GridSearchCV(one(tol=1e-9), {"C": Cs}, cv=folds).fit(X, y)
         for k in range(4):
-            np.testing.assert_allclose(chosen.scores_[k], search.cv_results_[f"split{k}_test_score"])
+            np.testing.assert_allclose(np.ravel(chosen.scores_[k]), search.cv_results_[f"split{k}_test_score"])
         assert search.best_params_["C"] == chosen.C_
         np.testing.assert_allclose(chosen.coef_, search.best_estimator_.coef_, atol=1e-3)
         assert (chosen.gaps_ <= 1e-9).all()
-        assert chosen.gaps_.shape == chosen.scores_.shape == (4, 4)
+        assert chosen.gaps_.shape == chosen.scores_.shape
+        assert chosen.gaps_.size == 16
+
+
+def test_regression_scores_and_choice_equal_those_of_grid_search() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    Cs = [1.0, 10.0, 100.0]
+    chosen = dg.LinearSVRCV(Cs=Cs, cv=3, epsilon=5.0, scoring="neg_mean_absolute_error", tol=1e-9).fit(X, y)
+    search = GridSearchCV(dg.LinearSVR(epsilon=5.0, tol=1e-9), {"C": Cs}, cv=3, scoring="neg_mean_absolute_error")
+    search.fit(X, y)
+    for k in range(3):
+        np.testing.assert_allclose(chosen.scores_[k], search.cv_results_[f"split{k}_test_score"], rtol=1e-6)
+    assert search.best_params_["C"] == chosen.C_
+    assert chosen.coef_.shape == (10,)
+    assert (chosen.gaps_ <= 1e-9).all()
+    assert dg.LinearSVRCV(Cs=2, cv=KFold(4)).fit(X, y).scores_.shape == (4, 2)
+
+
+@pytest.mark.skipif(
+    "use_legacy_attributes" not in signature(linear_model.LogisticRegressionCV).parameters,
+    reason="scikit-learn before 1.9 has other shapes",
+)
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("legacy", [False, True])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_attributes_have_scikit_learns_shapes_and_values(classes: int, legacy: bool, fit_intercept: bool) -> None:
+    X, y = load_iris(return_X_y=True)
+    X, y = X[y < classes], np.array(["a", "b", "c"])[y[y < classes]]
+    options = dict(Cs=[0.01, 0.1, 1.0], cv=3, scoring="neg_log_loss", fit_intercept=fit_intercept)
+    options |= dict(use_legacy_attributes=legacy, tol=1e-9)
+    ours = dg.LogisticRegressionCV(**options).fit(X, y)
+    theirs = linear_model.LogisticRegressionCV(**options, l1_ratios=None if legacy else (0,), max_iter=10000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        theirs.fit(X, y)
+    assert type(ours.C_) is type(theirs.C_)
+    np.testing.assert_array_equal(ours.C_, theirs.C_)
+    if not legacy:
+        assert ours.l1_ratio_ == theirs.l1_ratio_ == 0.0
+    for name in ("scores_", "coefs_paths_"):
+        a, b = getattr(ours, name), getattr(theirs, name)
+        assert type(a) is type(b)
+        for key in a if legacy else [...]:
+            assert a[key].shape == b[key].shape
+            np.testing.assert_allclose(a[key], b[key], rtol=1e-2, atol=1e-3)
 
 
 def test_log_losses_equal_scikit_learns() -> None:
@@ -60,7 +107,7 @@ def test_log_losses_equal_scikit_learns() -> None:
         for j, C in enumerate(Cs):
             theirs = linear_model.LogisticRegression(C=C, tol=1e-10, solver="newton-cholesky").fit(X[train], y[train])
             p = theirs.predict_proba(X[test])[np.arange(test.size), y[test]]
-            assert ours.scores_[k, j] == pytest.approx(np.log(p).mean(), abs=1e-5)
+            assert ours.scores_[k, 0, j] == pytest.approx(np.log(p).mean(), abs=1e-5)
     assert ours.C_ == 1e2
 
 
@@ -86,7 +133,7 @@ def test_weighted_sparse_rows_give_the_dense_answer(estimator: Any) -> None:
     assert dense.C_ == sparse.C_
     np.testing.assert_allclose(dense.scores_, sparse.scores_)
     zeroed = weights * (np.arange(150) % 10 > 0)
-    assert estimator(Cs=2).fit(X, y, zeroed).scores_.shape == (5, 2)
+    assert estimator(Cs=2).fit(X, y, zeroed).scores_.size == 10
 
 
 @pytest.mark.parametrize("estimator", BOTH)
@@ -126,3 +173,4 @@ def test_invalid_parameters_are_refused(estimator: Any, case: str) -> None:
 
 def test_cross_validated_estimators_have_no_partial_fit() -> None:
     assert not hasattr(dg.LinearSVCCV(solver="sgd"), "partial_fit")
+    assert not hasattr(dg.LinearSVRCV(solver="sgd"), "partial_fit")

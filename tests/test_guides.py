@@ -23,8 +23,11 @@ PAIRS = [
     (linear_model.LogisticRegressionCV, dg.LogisticRegressionCV),
     (svm.LinearSVR, dg.LinearSVR),
     (linear_model.Ridge, dg.Ridge),
+    (linear_model.RidgeClassifier, dg.RidgeClassifier),
+    (linear_model.RidgeCV, dg.RidgeCV),
     (linear_model.QuantileRegressor, dg.QuantileRegressor),
     (linear_model.PoissonRegressor, dg.PoissonRegressor),
+    (linear_model.HuberRegressor, dg.HuberRegressor),
 ]
 
 

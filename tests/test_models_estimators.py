@@ -38,8 +38,14 @@ ESTIMATORS: dict[str, tuple[Any, Any]] = {
     "LinearSVR": (dg.LinearSVR(epsilon=0.1), TARGETS),
     "LinearSVR squared": (dg.LinearSVR(loss="squared_epsilon_insensitive", epsilon=0.2), TARGETS),
     "Ridge": (dg.Ridge(), TARGETS),
+    "RidgeClassifier": (dg.RidgeClassifier(), YES),
+    "RidgeClassifier, balanced": (dg.RidgeClassifier(class_weight="balanced"), SIGNS),
+    "RidgeClassifier, one against the rest": (dg.RidgeClassifier(0.1), WORDS),
+    "RidgeClassifier, one against the rest, factors": (dg.RidgeClassifier(class_weight=UNEVEN), WORDS),
     "Ridge without intercept": (dg.Ridge(2.0, fit_intercept=False), TARGETS),
     "QuantileRegressor": (dg.QuantileRegressor(quantile=0.8, alpha=0.01), TARGETS),
+    "HuberRegressor": (dg.HuberRegressor(), TARGETS + 9.0 * (SIGNS > 0)),
+    "LinearSVRCV": (dg.LinearSVRCV(Cs=[0.1, 1.0], cv=3), TARGETS),
     "PoissonRegressor": (dg.PoissonRegressor(alpha=0.01), np.abs(TARGETS)),
 }
 

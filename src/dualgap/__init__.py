@@ -14,12 +14,16 @@ if TYPE_CHECKING:
     from dualgap.data.blocks import Blocks
     from dualgap.estimators.cv import LinearSVCCV, LogisticRegressionCV
     from dualgap.estimators.elastic_net import ElasticNet, Lasso
+    from dualgap.estimators.huber import HuberRegressor
     from dualgap.estimators.logistic import LogisticRegression
     from dualgap.estimators.notes import ParameterNote
     from dualgap.estimators.poisson import PoissonRegressor
     from dualgap.estimators.quantile import QuantileRegressor
     from dualgap.estimators.ridge import Ridge
+    from dualgap.estimators.ridge_classifier import RidgeClassifier
+    from dualgap.estimators.ridge_cv import RidgeCV
     from dualgap.estimators.svm import LinearSVC, LinearSVR
+    from dualgap.estimators.svr_cv import LinearSVRCV
     from dualgap.features import FEATURES, GaussianCenters, feature_map
     from dualgap.fitted_features import FittedMap
     from dualgap.losses import (
@@ -78,12 +82,16 @@ _HOMES = {
     "dualgap.trace": ("Record", "Trace"),
     "dualgap.estimators.cv": ("LinearSVCCV", "LogisticRegressionCV"),
     "dualgap.estimators.elastic_net": ("ElasticNet", "Lasso"),
+    "dualgap.estimators.huber": ("HuberRegressor",),
     "dualgap.estimators.logistic": ("LogisticRegression",),
     "dualgap.estimators.notes": ("ParameterNote",),
     "dualgap.estimators.poisson": ("PoissonRegressor",),
     "dualgap.estimators.quantile": ("QuantileRegressor",),
     "dualgap.estimators.ridge": ("Ridge",),
+    "dualgap.estimators.ridge_classifier": ("RidgeClassifier",),
+    "dualgap.estimators.ridge_cv": ("RidgeCV",),
     "dualgap.estimators.svm": ("LinearSVC", "LinearSVR"),
+    "dualgap.estimators.svr_cv": ("LinearSVRCV",),
     "dualgap.features": ("FEATURES", "GaussianCenters", "feature_map"),
     "dualgap.fitted_features": ("FittedMap",),
     "dualgap.workbench.races": ("Race", "race"),

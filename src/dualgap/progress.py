@@ -1,4 +1,4 @@
-"""Progress on standard error: bars drawn by rich, or a plain line without it, and callbacks that stop a run."""
+"""Progress on standard error: bars drawn by rich in a terminal, plain lines elsewhere, and callbacks that stop a run."""
 
 from __future__ import annotations
 
@@ -22,21 +22,50 @@ def watch(visible: bool, max_epochs: float, tol: float) -> Iterator[Callable[[Re
         yield lambda record: None
         return
     if find_spec("rich") is None:
-        with _line() as rewrite:
-            yield lambda record: rewrite(f"epoch {record.epoch:g}  relative gap {record.relative_gap:.2e} → {tol:.0e}")
+        with _line() if sys.stderr.isatty() else _lines() as write:
+            yield lambda record: write(_sentence(record, tol))
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (
-        TextColumn("epoch {task.completed:g}"),
-        BarColumn(),
-        TextColumn("relative gap {task.fields[gap]:.2e} → {task.fields[tol]:.0e}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=max_epochs if isfinite(max_epochs) else None, gap=float("nan"), tol=tol)
-        yield lambda record: bar.update(task, completed=record.epoch, gap=record.relative_gap)
+    console = Console(stderr=True)
+    # In a notebook rich needs ipywidgets, and in a pipe it draws nothing.
+    if console.is_jupyter or not console.is_terminal:
+        with _lines() as write:
+            yield lambda record: write(_sentence(record, tol))
+        return
+    columns = (BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("no gap yet", total=max_epochs if isfinite(max_epochs) else None)
+        yield lambda record: bar.update(task, completed=record.epoch, description=_sentence(record, tol))
+
+
+def _sentence(record: Record, tol: float) -> str:
+    return f"epoch {record.epoch:g}  relative gap {record.relative_gap:.2e} → {tol:.0e}"
+
+
+@contextmanager
+def _lines() -> Iterator[Callable[[str], None]]:
+    """A function for pipes and notebooks: lines 1, 2, 4, 8, … of what it is given, and the last one."""
+    count, kept = 0, ""
+
+    def write(text: str) -> None:
+        nonlocal count, kept
+        count, kept = count + 1, text
+        if count & (count - 1) == 0:
+            say()
+
+    def say() -> None:
+        nonlocal kept
+        sys.stderr.write(kept + "\n")
+        sys.stderr.flush()
+        kept = ""
+
+    try:
+        yield write
+    finally:
+        if kept:
+            say()
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from dualgap.certificate.blocks import DualRecipe, duals_of
 from dualgap.data.blocks import Block, Blocks, Coding
 from dualgap.data.validation import as_rows
 from dualgap.losses import Loss
+from dualgap.markup import facts_table
 from dualgap.problem.base import Intercept, scores_of
 from dualgap.solvers import Solver
 from dualgap.trace import Trace
@@ -111,7 +112,22 @@ class Result:
         return np.asarray(self.classes[places])
 
     def __repr__(self) -> str:
-        return f"Result({self.status.name}: {self.certificate}, {self.solver.name}, epoch {self.trace[-1].epoch:g})"
+        last = self.trace[-1]
+        return f"Result({self.status.name}: {self.certificate}, {self.solver.name}, epoch {last.epoch:g}, {last.seconds:.3g} s)"
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        certificate, last = self.certificate, self.trace[-1]
+        return facts_table(
+            "Result",
+            [
+                ("status", f"{self.status.name}, {self.sentence}"),
+                ("relative gap", f"{certificate.relative_gap:.3g}"),
+                ("primal, dual", f"{certificate.primal:.10g}, {certificate.dual:.10g}"),
+                ("solver", self.reason),
+                ("time", f"{last.seconds:.3g} s of updates, {last.epoch:g} epochs"),
+            ],
+        )
 
 
 def _block_scores(block: Block, model: tuple[Vector, Intercept]) -> Vector:

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dualgap.markup import records_table
+
 
 class Clock:
     """Wall and CPU seconds spent inside `with clock:`."""
@@ -69,6 +71,12 @@ class Record:
     iterate: Iterate | None = field(default=None, repr=False, compare=False)
     """Copies of weights, intercept and duals, where `keep_iterates` asked for them."""
 
+
+# How many of the first and of the last records a table shows.
+SHOWN = 5
+SHOWN_FIELDS = ("epoch", "seconds", "primal", "dual", "gap", "relative_gap", "support", "train_score")
+# A gap of zero has no place on a logarithmic axis.
+SMALLEST_DRAWN = 1e-17
 
 FIELDS = tuple(one.name for one in fields(Record) if one.name != "iterate")
 """The numbers of a record."""
@@ -140,4 +148,62 @@ class Trace:
     def __repr__(self) -> str:
         if not self.records:
             return "Trace(empty)"
-        return f"Trace({len(self)} records, epoch {self[-1].epoch:g}, relative gap {self[-1].relative_gap:.3g})"
+        last = self[-1]
+        return f"Trace({len(self)} records, epoch {last.epoch:g}, {last.seconds:.3g} s, relative gap {last.relative_gap:.3g})"
+
+    def _repr_html_(self) -> str:
+        """A table of the records for notebooks; of a long trace the first and the last ones."""
+        kept = list(self.records)
+        if len(kept) > 2 * SHOWN:
+            kept = kept[:SHOWN] + kept[-SHOWN:]
+        numbers = [[f"{getattr(record, name):.6g}" for name in SHOWN_FIELDS] for record in kept]
+        if len(kept) < len(self):
+            numbers.insert(SHOWN, ["…"] * len(SHOWN_FIELDS))
+        return records_table(repr(self), [name.replace("_", " ") for name in SHOWN_FIELDS], numbers)
+
+    def plot(self, x: str = "seconds", ax: Any = None) -> Any:
+        """Draw the relative gap on a logarithmic axis, against seconds or epochs.
+
+        Parameters
+        ----------
+        x : {"seconds", "cpu_seconds", "epoch", "updates"}, default="seconds"
+            What the horizontal axis shows.
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw into; new ones without.
+
+        Returns
+        -------
+        ax : matplotlib.axes.Axes
+            The axes, to be changed or saved (`ax.figure.savefig`).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import dualgap as dg
+        >>> result = dg.solve(dg.Problem(np.eye(2), [-1, 1], "hinge", strength=0.5), "sdca", max_epochs=3, tol=0)
+        >>> result.trace.plot(x="epoch").get_yscale()
+        'log'
+        """
+        labels = {
+            "seconds": "seconds of updates",
+            "cpu_seconds": "CPU seconds of updates",
+            "epoch": "epochs",
+            "updates": "updates",
+        }
+        if x not in labels:
+            raise ValueError(f"plot needs x to be one of {', '.join(labels)}, got {x!r}")
+        if ax is None:
+            try:
+                from matplotlib.figure import Figure
+            except ImportError:
+                raise ImportError(
+                    "plot needs matplotlib, which is not installed; pip install 'dualgap[plot]'"
+                ) from None
+            # A figure outside of pyplot: it is drawn where it is shown, and closes no window.
+            ax = Figure(layout="constrained").add_subplot()
+        gaps = [max(record.relative_gap, SMALLEST_DRAWN) for record in self.records]
+        ax.plot([getattr(record, x) for record in self.records], gaps, marker=".")
+        ax.set_yscale("log")
+        ax.set_xlabel(labels[x])
+        ax.set_ylabel("relative duality gap")
+        return ax

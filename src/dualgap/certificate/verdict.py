@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dualgap.linalg.floats import SAFE_SQUARES
+from dualgap.markup import facts_table
 from dualgap.problem import Intercept
 
 Vector = NDArray[np.float64]
@@ -61,7 +62,9 @@ class Certificate:
         """
         if self.reference == 0.0:
             return self.gap if self.gap > SAFE_SQUARES else 0.0
-        return self.gap / self.scale
+        relative = self.gap / self.scale
+        # Of values that left float64's range nothing is proven.
+        return relative if relative == relative else float("inf")
 
     def proves(self, tol: float, gap_tol: float = 0.0) -> bool:
         """Whether the relative gap is at most tol, or the gap itself at most gap_tol, rounding included."""
@@ -93,6 +96,18 @@ class Certificate:
     def __str__(self) -> str:
         return (
             f"primal {self.primal:.10g}, dual {self.dual:.10g}, gap {self.gap:.3g} (relative {self.relative_gap:.3g})"
+        )
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        return facts_table(
+            "Certificate",
+            [
+                ("primal", f"{self.primal:.10g}"),
+                ("dual", f"{self.dual:.10g}"),
+                ("gap", f"{self.gap:.3g}, of which rounding is at most {self.rounding:.2g}"),
+                ("relative gap", f"{self.relative_gap:.3g}"),
+            ],
         )
 
 

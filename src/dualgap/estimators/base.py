@@ -27,14 +27,16 @@ from dualgap.data.rows import Rows
 from dualgap.estimators.callbacks import CallbackSupport, FitTasks
 from dualgap.estimators.convergence import report_convergence
 from dualgap.estimators.deduplication import Deduplicated, deduplicate
+from dualgap.estimators.display import ShowsCertificate
 from dualgap.estimators.parameters import check_limits, check_sample_weight, note_solver, seed_of, solver_of
 from dualgap.estimators.partial_fit import supports_partial_fit
+from dualgap.estimators.settling import Settled, settle
 from dualgap.estimators.synonyms import check_synonyms
 from dualgap.estimators.unpenalized import effective_strength, note_tiny_strength
 from dualgap.examiner import Examiner
 from dualgap.linalg.parallel import parallel_map, use_threads
 from dualgap.losses import Loss
-from dualgap.models.from_estimator import FitFacts, SavesModels
+from dualgap.models.from_estimator import FitFacts, SavesModels, dense
 from dualgap.problem import BaseProblem, Problem
 from dualgap.result import Result, Status
 from dualgap.run import solve
@@ -54,11 +56,13 @@ Start = tuple[Vector, float, Vector | None]
 EPOCH_ROUNDING = 1e-9
 
 
-class CertifiedModel(CallbackSupport, SavesModels, BaseEstimator):  # type: ignore[misc]
+class CertifiedModel(ShowsCertificate, CallbackSupport, SavesModels, BaseEstimator):  # type: ignore[misc]
     """A linear model fitted by solving one problem, or several on the same rows, each with a certificate."""
 
     _own_parameters: ClassVar[frozenset[str]] = frozenset()
     """Parameters of this estimator that are synonyms, of one accepted value, in others."""
+    fits_blocks: ClassVar[bool] = True
+    """Whether `fit` takes row blocks and Dask collections."""
     solver: Any
     tol: float
     fit_intercept: bool
@@ -98,9 +102,10 @@ class CertifiedModel(CallbackSupport, SavesModels, BaseEstimator):  # type: igno
         strength = self._strength(float(rows.count if weights is None else weights.sum()), k)
         return effective_strength(strength, rows, weights, self.fit_intercept)
 
-    def _note_no_penalty(self, problems: Sequence[BaseProblem]) -> None:
-        """Name the λ of problems that were to have none."""
-        tiny = [p.strength for k, p in enumerate(problems) if self._strength(p.total_weight, k) == 0.0]
+    def _note_no_penalty(self, problems: Sequence[BaseProblem], held: Sequence[Settled]) -> None:
+        """Name the λ of problems that were to have none, and were not certified without one."""
+        strengths = [self._strength(problem.total_weight, k) for k, problem in enumerate(problems)]
+        tiny = [one.strength for one, given in zip(held, strengths, strict=True) if one.strength > given == 0.0]
         note_tiny_strength(type(self).__name__, tiny)
 
     def _shape_attributes(self, several: bool) -> None:
@@ -136,17 +141,35 @@ class CertifiedModel(CallbackSupport, SavesModels, BaseEstimator):  # type: igno
         """
         tasks = FitTasks(self, *training_data, len(problems), self.max_iter)
         results = self._solve(problems, data, tasks)
-        self.coef_ = np.stack([result.weights for result in results])
+        dtype, held = training_data[0].dtype, []
+        for k, (problem, result) in enumerate(zip(problems, results, strict=True)):
+            is_unpenalized = self._strength(problem.total_weight, k) == 0.0
+            held.append(settle(problem, result, is_unpenalized, dtype, self.tol))
+        self._set_answer(held, problems[0].loss, data, training_data, several, class_factors)
+        tasks.end(self.certificate_)
+        self._note_no_penalty(problems, held)
+        report_convergence(type(self).__name__, [one.result for one in held], self.tol, problems, dtype == np.float32)
+        return self
+
+    def _set_answer(
+        self,
+        held: Sequence[Settled],
+        loss: Loss,
+        data: Deduplicated,
+        training_data: TrainingData,
+        several: bool,
+        class_factors: Sequence[tuple[float, ...]] | None = None,
+    ) -> None:
+        """Set the fitted attributes; coef_ has the type of X."""
+        results = [one.result for one in held]
+        self.coef_ = np.stack([result.weights for result in results]).astype(training_data[0].dtype, copy=False)
         self.intercept_ = np.array([result.intercept for result in results])
         self.dual_coef_ = np.stack([data.expand(result.duals) for result in results])
-        self._set_run_attributes(results, [problem.strength for problem in problems], several)
+        self._set_run_attributes(results, [one.strength for one in held], several)
+        in_file = [one.in_file for one in held]
         self._facts = FitFacts.of(
-            self, problems[0].loss, results[0].solver.name, training_data, class_factors, problems[0].l1_ratio
+            self, loss, results[0].solver.name, training_data, class_factors, in_file[0].l1_ratio, in_file
         )
-        tasks.end(self.certificate_)
-        self._note_no_penalty(problems)
-        report_convergence(type(self).__name__, results, self.tol, problems)
-        return self
 
     def _solve(self, problems: Sequence[Problem], data: Deduplicated, tasks: FitTasks) -> list[Result]:
         """One result for each problem; n_jobs threads are divided between problems first, then within each problem."""
@@ -192,7 +215,8 @@ class CertifiedModel(CallbackSupport, SavesModels, BaseEstimator):  # type: igno
         """
         if not self.warm_start or not hasattr(self, "coef_"):
             return [None] * count
-        weights, intercepts = np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
+        weights = np.atleast_2d(dense(self.coef_)).astype(np.float64)
+        intercepts = np.atleast_1d(self.intercept_)
         if weights.shape != (count, data.rows.dimension):
             return [None] * count
         duals = np.atleast_2d(getattr(self, "dual_coef_", np.empty(0)))
@@ -220,7 +244,7 @@ class CertifiedModel(CallbackSupport, SavesModels, BaseEstimator):  # type: igno
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", reset=False)
         with np.errstate(over="ignore"):  # a score beyond float64's range is infinite, with the right sign
-            scores: Vector = X @ np.asarray(self.coef_).T + self.intercept_
+            scores: Vector = X @ dense(self.coef_).T.astype(np.float64) + self.intercept_
         return scores
 
     def __sklearn_tags__(self) -> Any:

@@ -66,7 +66,7 @@ def fit_classifier(estimator: LinearClassifier, X: Any, y: Any, sample_weight: A
                 strength,
                 estimator.fit_intercept,
                 positive=given,
-                class_factors=None if factors is None else own,
+                class_factors=None if factors is None else (own[0], own[1]),
                 l1_ratio=estimator._l1_ratio(),
             )
         )
@@ -84,6 +84,11 @@ def fit_regressor(estimator: LinearRegressor, X: Any, y: Any, sample_weight: Any
 
 def _blocks(estimator: CertifiedModel, X: Any, y: Any, sample_weight: Any) -> Blocks:
     """The blocks to fit, after the estimator's parameters are checked."""
+    if not estimator.fits_blocks:
+        raise ValueError(
+            f"{type(estimator).__name__} needs rows in memory, got row blocks; load them, or use an estimator that reads blocks, "
+            "such as LinearSVC, LogisticRegression, LinearSVR or Ridge"
+        )
     check_synonyms(estimator)
     check_limits(type(estimator).__name__, estimator.tol, estimator.max_iter, estimator.max_seconds)
     solver_of(estimator.solver)

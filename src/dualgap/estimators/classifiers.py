@@ -6,13 +6,16 @@ against the rest; LogisticRegression overrides this with the multinomial model.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from dualgap.data.blocks.on_dask import is_on_dask
 from dualgap.estimators.base import CertifiedModel, TrainingData, Vector
@@ -23,6 +26,7 @@ from dualgap.estimators.parameters import strength_of
 from dualgap.estimators.partial_fit import advance_streams, for_streams
 from dualgap.estimators.synonyms import check_multi_class
 from dualgap.losses import Loss
+from dualgap.models.from_estimator import dense
 from dualgap.problem import Problem
 
 
@@ -160,7 +164,7 @@ class LinearClassifier(ClassifierMixin, CertifiedModel):  # type: ignore[misc]
             binary_targets.append((labels, sample_weight))
         return binary_targets
 
-    def _class_factors(self, codes: NDArray[Any], weights: Vector | None) -> list[tuple[float, float]] | None:
+    def _class_factors(self, codes: NDArray[Any], weights: Vector | None) -> Sequence[tuple[float, ...]] | None:
         """For each problem the factors of the sample weights of rows of label −1 and of label +1; None if all are 1.
 
         As in LIBLINEAR, with three or more classes the rest has factor 1.
@@ -185,6 +189,30 @@ class LinearClassifier(ClassifierMixin, CertifiedModel):  # type: ignore[misc]
 
     def _strength(self, total_weight: float, k: int) -> float:
         return strength_of(type(self).__name__, self.C, self.strength, total_weight, self.penalty)
+
+    def sparsify(self) -> Self:
+        """Turn coef_ into a sparse matrix, which takes less memory where most weights are zero; predictions stay the same.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        check_is_fitted(self)
+        self.coef_ = csr_array(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Turn coef_ back into an array, after `sparsify`.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        check_is_fitted(self)
+        self.coef_ = dense(self.coef_)
+        return self
 
     @on_blocks("scores")
     def decision_function(self, X: Any) -> Vector:

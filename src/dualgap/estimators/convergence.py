@@ -20,13 +20,19 @@ ADVICE = {
     Status.BROKEN: Status.BROKEN.value,
 }
 
+FLOAT32_ADVICE = "float32 weights cannot hold a smaller gap, so pass X as float64, or raise tol"
+
 
 def report_convergence(
-    estimator_name: str, results: Sequence[Any], tol: float, problems: Sequence[BaseProblem] = ()
+    estimator_name: str,
+    results: Sequence[Any],
+    tol: float,
+    problems: Sequence[BaseProblem] = (),
+    is_float32: bool = False,
 ) -> None:
     """Warn if a run missed tol, with the largest gap and the likeliest reason; raise KeyboardInterrupt if Ctrl-C ended a run.
 
-    `problems` are those of the results, in the same order; without them no reason is given.
+    `problems` are those of the results, in the same order; without them no reason is given. `is_float32` says that coef_ is.
     """
     if any(result.status is Status.INTERRUPTED for result in results):
         raise KeyboardInterrupt(f"{estimator_name} was interrupted; coef_ and certificate_ hold the last iterate")
@@ -36,7 +42,8 @@ def report_convergence(
     k = max(missed, key=lambda k: results[k].certificate.relative_gap)
     worst = results[k]
     reason = diagnose(problems[k], worst.solver.name) if problems and worst.status is not Status.BROKEN else None
-    advice = f"{reason}, or {ADVICE[worst.status]}" if reason else ADVICE[worst.status]
+    remedy = FLOAT32_ADVICE if is_float32 and worst.status is Status.STALLED else ADVICE[worst.status]
+    advice = f"{reason}, or {remedy}" if reason else remedy
     several = f" in {len(missed)} of {len(results)} problems" if len(results) > 1 else ""
     warnings.warn(
         f"{estimator_name} is not certified{several}: relative gap {worst.certificate.relative_gap:.3g} where tol is "

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dualgap.estimators.cross_validation import CrossValidatedC
+import numpy as np
+
+from dualgap.estimators.cross_validation import CrossValidatedC, Fold
 from dualgap.estimators.deduplication import Deduplicated
 from dualgap.estimators.logistic import LogisticRegression
 from dualgap.estimators.svm import LinearSVC
@@ -188,7 +190,8 @@ class LogisticRegressionCV(CrossValidatedC, LogisticRegression):
     multi_class : {"auto", "ovr", "multinomial"}, default="auto"
         scikit-learn's before 1.8; accepted where it is what happens: "ovr" for two classes, "multinomial" for more.
     use_legacy_attributes : bool, default=False
-        scikit-learn's; False describes `C_` and `scores_` here, and True is refused.
+        scikit-learn's; True gives `C_`, `scores_` and `coefs_paths_` the shapes they have there before 1.10: an
+        array of C_ with one entry for each class, and dictionaries by class.
 
     Attributes
     ----------
@@ -196,10 +199,16 @@ class LogisticRegressionCV(CrossValidatedC, LogisticRegression):
         The C with the best mean score; among equal scores the smallest C.
     Cs_ : ndarray of shape (n_Cs,)
         The values of C.
-    scores_ : ndarray of shape (n_folds, n_Cs)
-        Scores on the test rows.
-    gaps_ : ndarray of shape (n_folds, n_Cs)
+    scores_ : ndarray of shape (n_folds, 1, n_Cs)
+        Scores on the test rows; the middle axis is scikit-learn's for l1_ratios, of which there is one.
+    gaps_ : ndarray of shape (n_folds, 1, n_Cs)
         Proven relative gaps on the training rows.
+    coefs_paths_ : ndarray of shape (n_folds, 1, n_Cs, 1 or n_classes, n_features or n_features + 1)
+        The weights of every run, with the intercept as the last column where it is free.
+    l1_ratio_ : float
+        0.
+    l1_ratios_ : ndarray of shape (1,)
+        0.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         The weights w, fitted to all rows with C_.
     intercept_ : ndarray of shape (1,) or (n_classes,)
@@ -231,8 +240,8 @@ class LogisticRegressionCV(CrossValidatedC, LogisticRegression):
 
     Notes
     -----
-    Differences from scikit-learn's LogisticRegressionCV: `C_` and `scores_` are a number and an array, the same for all
-    classes; the final fit always uses all rows (`refit=True`). The notes on LogisticRegression hold here too.
+    Differences from scikit-learn's LogisticRegressionCV: `use_legacy_attributes` is False, as it will be there; `n_iter_` is that
+    of the final fit, which always uses all rows (`refit=True`). The notes on LogisticRegression hold here too.
 
     Examples
     --------
@@ -303,3 +312,24 @@ class LogisticRegressionCV(CrossValidatedC, LogisticRegression):
             super()._set_coefficients(results)
         else:
             self.coef_, self.intercept_ = results[0].weights.T, results[0].intercept
+
+    def _keep_paths(self, folds: Sequence[Fold]) -> None:
+        """Set coefs_paths_, and the axes of scikit-learn's l1_ratios, of which there is one, 0."""
+        self.coefs_paths_: Any = np.array(
+            [[[self._with_intercepts(results[0]) for results in fold.results]] for fold in folds]
+        )
+        self.scores_, self.gaps_ = self.scores_[:, None], self.gaps_[:, None]
+        self.l1_ratio_, self.l1_ratios_ = 0.0, np.zeros(1)
+        if self._is_legacy():
+            keys = self.classes_[1:] if self.classes_.size == 2 else self.classes_
+            self.scores_ = dict.fromkeys(keys, self.scores_[:, 0])
+            self.coefs_paths_ = {key: self.coefs_paths_[:, 0, :, k] for k, key in enumerate(keys)}
+            self.C_ = np.full(keys.size, self.C_)
+
+    def _with_intercepts(self, result: Any) -> Any:
+        """A row for each class, or a single one for two classes: weights and, where it is free, the intercept."""
+        weights = np.atleast_2d(result.weights.T)
+        return np.column_stack([weights, np.atleast_1d(result.intercept)]) if self.fit_intercept else weights
+
+    def _is_legacy(self) -> bool:
+        return isinstance(self.use_legacy_attributes, bool | np.bool_) and bool(self.use_legacy_attributes)

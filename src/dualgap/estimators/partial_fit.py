@@ -20,7 +20,9 @@ from dualgap.certificate import Certificate, certify
 from dualgap.data.rows import Rows
 from dualgap.data.validation import as_rows
 from dualgap.estimators.parameters import solver_name, solver_of
+from dualgap.estimators.settling import rounded
 from dualgap.losses import Loss
+from dualgap.models.from_estimator import dense
 from dualgap.problem import Problem
 from dualgap.result import Status
 from dualgap.solvers.base import integer_type, intercept_scale_for
@@ -84,8 +86,10 @@ def advance_streams(
             certificates.append(None)  # rows of one class are no classification problem
             continue
         problem = Problem(rows, labels, loss, stream.strength, sample_weight, fit_intercept)
-        certificates.append(certify_batch(problem, *stream.answer()))
+        coef, intercept = stream.answer()
+        certificates.append(certify_batch(problem, rounded(coef, X.dtype), intercept))
     _set_attributes(estimator, certificates, several)
+    estimator.coef_ = estimator.coef_.astype(X.dtype, copy=False)
 
 
 def _start_streams(
@@ -101,7 +105,8 @@ def _start_streams(
             raise ValueError("partial_fit needs a penalty, got none; pass strength=1e-6, or another number above 0")
         constant = float(target[0]) if is_regression and estimator.fit_intercept else 0.0
         if hasattr(estimator, "dual_coef_"):
-            coef, intercept = np.atleast_2d(estimator.coef_)[k], float(np.atleast_1d(estimator.intercept_)[k])
+            coef = np.atleast_2d(dense(estimator.coef_))[k].astype(np.float64)
+            intercept = float(np.atleast_1d(estimator.intercept_)[k])
             # As with a warm start, a fit counts as one epoch of updates.
             updates = np.atleast_2d(estimator.dual_coef_).shape[1]
             state = State.at(coef.copy(), intercept, np.empty(0), updates)

@@ -14,7 +14,7 @@ class QuantileRegressor(LinearRegressor):
     """Quantile regression with a certificate; `l1_ratio=1` is scikit-learn's L1 model.
 
     Minimizes (1/S) Σ s_i φ(y_i − ⟨x_i, w⟩ − b) + alpha(ρ‖w‖₁ + (1 − ρ)/2 ‖w‖²) with the pinball loss φ: a target above the prediction
-    costs `quantile` times the error, a target below it 1 − `quantile` times.
+    costs `quantile` times the error, a target below it 1 − `quantile` times. quantile=0.5 is least absolute errors: half of |y − z|.
 
     Parameters
     ----------

@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from dualgap.data.blocks.on_dask import is_on_dask
-from dualgap.estimators.base import CertifiedModel, Vector
+from dualgap.estimators.base import CertifiedModel, TrainingData, Vector
 from dualgap.estimators.blocks import are_blocks, fit_regressor, lazy_score, on_blocks
 from dualgap.estimators.callbacks import with_callbacks
+from dualgap.estimators.deduplication import Deduplicated
 from dualgap.estimators.partial_fit import advance_streams, for_streams
+from dualgap.losses import Loss
 from dualgap.problem import Problem
 
 
@@ -45,7 +47,10 @@ class LinearRegressor(RegressorMixin, CertifiedModel):  # type: ignore[misc]
         loss = self._loss()
         X, y, weights = self._validate(X, y, sample_weight, y_numeric=True, multi_output=self.several_targets)
         self._check_target_count(len(_columns(y)))
-        data = self._deduplicate(X, y, weights)
+        return self._fit_targets(loss, self._deduplicate(X, y, weights), (X, y, weights))
+
+    def _fit_targets(self, loss: Loss, data: Deduplicated, training_data: TrainingData) -> Self:
+        """Fit one problem for each target."""
         problems = [
             Problem(
                 data.rows,
@@ -58,7 +63,7 @@ class LinearRegressor(RegressorMixin, CertifiedModel):  # type: ignore[misc]
             )
             for k, target in enumerate(_columns(data.targets))
         ]
-        return self._fit_problems(problems, data, (X, y, weights), several=y.ndim == 2)
+        return self._fit_problems(problems, data, training_data, several=data.targets.ndim == 2)
 
     @for_streams
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

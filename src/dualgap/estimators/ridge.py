@@ -130,11 +130,15 @@ class Ridge(LinearRegressor):
         return Squared()
 
     def _strength(self, total_weight: float, k: int) -> float:
-        given = np.ravel(np.asarray(self.alpha, dtype=object))
+        given = np.ravel(np.asarray(self._alphas(), dtype=object))
         return 2.0 * alpha_of("Ridge", given[k if given.size > 1 else 0]) / total_weight
 
+    def _alphas(self) -> Any:
+        """One alpha, or one for each target."""
+        return self.alpha
+
     def _check_target_count(self, targets: int) -> None:
-        given = np.size(self.alpha)
+        given = np.size(getattr(self, "alpha", 1.0))
         if given not in (1, targets):
             raise ValueError(
                 f"Ridge needs one alpha, or one for each of {targets} targets, got {given}; pass a single number"

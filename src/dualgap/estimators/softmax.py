@@ -12,8 +12,9 @@ from dualgap.estimators.callbacks import FitTasks
 from dualgap.estimators.convergence import report_convergence
 from dualgap.estimators.deduplication import Deduplicated
 from dualgap.estimators.parameters import seed_of, solver_name, solver_of
+from dualgap.estimators.settling import settle
 from dualgap.linalg.parallel import use_threads
-from dualgap.models.from_estimator import FitFacts
+from dualgap.models.from_estimator import FitFacts, dense
 
 if TYPE_CHECKING:
     from dualgap.estimators.logistic import LogisticRegression
@@ -54,24 +55,27 @@ def fit_softmax(
             progress=bool(model.verbose),
             callback=callback,
         )
-    model.coef_ = np.ascontiguousarray(result.weights.T)
+    held = settle(problem, result, False, given[0].dtype, model.tol)
+    result = held.result
+    model.coef_ = np.ascontiguousarray(result.weights.T, dtype=given[0].dtype)
     model.intercept_ = np.array(result.intercept)
     model.dual_coef_ = np.stack([table.expand(duals) for duals in result.duals.T])
     model._set_run_attributes([result], [strength], several=False)
     class_factors = None if class_weights is None else [tuple(class_weights.tolist())]
-    model._facts = FitFacts.of(model, model._loss(), result.solver.name, given, class_factors)
+    model._facts = FitFacts.of(model, model._loss(), result.solver.name, given, class_factors, 0.0, [held.in_file])
     tasks.end(model.certificate_)
-    model._note_no_penalty([problem])
-    report_convergence(type(model).__name__, [result], model.tol, [problem])
+    model._note_no_penalty([problem], [held])
+    report_convergence(type(model).__name__, [result], model.tol, [problem], given[0].dtype == np.float32)
     return model
 
 
 def _previous(model: LogisticRegression, table: Deduplicated) -> tuple[Vector, Vector, Vector | None] | None:
     """The last fit's weights, intercepts and duals under warm_start, where their shapes agree; else None."""
     count = model.classes_.size
-    if not model.warm_start or getattr(model, "coef_", np.empty(0)).shape != (count, table.rows.dimension):
+    weights = dense(getattr(model, "coef_", np.empty(0)))
+    if not model.warm_start or weights.shape != (count, table.rows.dimension):
         return None
     duals: Vector = getattr(model, "dual_coef_", np.empty(0))
     has_duals = duals.shape == (count, table.given_count)
     reduced = np.column_stack([table.reduce(column) for column in duals]) if has_duals else None
-    return model.coef_.T, model.intercept_, reduced
+    return weights.T.astype(np.float64), model.intercept_, reduced

@@ -112,7 +112,10 @@ SYNONYMS: dict[str, Synonym] = {
         _say("leave it out, because the intercept is not penalized"),
     ),
     "copy_X": Synonym(_is_flag, "True or False", _say("leave it out, because X is never modified")),
-    "positive": Synonym(_is_false, "False", _say("for weights ≥ 0 use scikit-learn's Ridge or scipy.optimize.nnls")),
+    "positive": Synonym(
+        _is_false, "False", lambda kind, value: f"for weights ≥ 0 use scikit-learn's {kind} or scipy.optimize.nnls"
+    ),
+    "gcv_mode": Synonym(_one_of(None, "auto", "svd", "eigen"), "'auto', 'svd' or 'eigen'", _say("leave it out")),
     "normalize": Synonym(
         _is_false, "False", _say("put a StandardScaler before it, as make_pipeline(StandardScaler(), Ridge())")
     ),
@@ -127,8 +130,8 @@ SYNONYMS: dict[str, Synonym] = {
         _say("the answer is fitted to all rows, so that its certificate holds for them"),
     ),
     "use_legacy_attributes": Synonym(
-        lambda value: _is_false(value) or _one_of("warn")(value),
-        "False",
-        _say("C_ is a number and scores_ an array of shape (folds, Cs)"),
+        lambda value: _is_flag(value) or _one_of("warn")(value),
+        "True or False",
+        _say("with False C_ is a number and scores_ an array"),
     ),
 }

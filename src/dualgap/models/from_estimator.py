@@ -7,13 +7,28 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 
+from dualgap.certificate import Certificate
 from dualgap.losses import Loss
 from dualgap.models.digests import DataDigest, digest
 from dualgap.spec import full_text
 
 if TYPE_CHECKING:
     from dualgap.models.model import Model
+
+
+class ProblemInFile(NamedTuple):
+    """The problem that a model file claims something of, where it is not the one of `strength_` and `certificate_`.
+
+    A fit without a penalty is kept as one with a tiny λ, and a Huber regression as one at its fitted scale.
+    """
+
+    strength: float
+    certificate: Certificate
+    l1_ratio: float = 0.0
+    dual_factor: float = 1.0
+    """The duals in the file are this times dual_coef_."""
 
 
 class FitFacts(NamedTuple):
@@ -28,6 +43,8 @@ class FitFacts(NamedTuple):
     class_factors: tuple[tuple[float, ...], ...] | None
     parameters: dict[str, Any]
     l1_ratio: float = 0.0
+    in_file: tuple[ProblemInFile, ...] = ()
+    """Empty where strength_ and certificate_ are those of the problem in the file."""
 
     @staticmethod
     def of(
@@ -35,8 +52,9 @@ class FitFacts(NamedTuple):
         loss: Loss,
         solver: str,
         data: tuple[Any, Any, Any],
-        class_factors: Sequence[Sequence[float]] | None = None,
-        l1_ratio: float = 0.0,
+        class_factors: Sequence[Sequence[float]] | None,
+        l1_ratio: float,
+        in_file: Sequence[ProblemInFile],
     ) -> FitFacts:
         """The facts of a fit to `data`, (X, y, sample_weight) as they were given.
 
@@ -44,7 +62,7 @@ class FitFacts(NamedTuple):
         the softmax model one list with each class's.
         """
         return FitFacts.without_data(estimator, loss, solver, class_factors)._replace(
-            data=digest(*data), l1_ratio=l1_ratio
+            data=digest(*data), l1_ratio=l1_ratio, in_file=tuple(in_file)
         )
 
     @staticmethod
@@ -95,7 +113,9 @@ def model_of(estimator: Any, duals: bool = False) -> Model:
     if duals and facts.data is None:
         raise ValueError("a fit on row blocks stores no duals, got duals=True; save without them")
     classes = getattr(estimator, "classes_", None)
-    certificates, coefficients = _entries(estimator.certificate_), np.asarray(estimator.coef_, dtype=np.float64)
+    certificates = [one.certificate for one in facts.in_file] or _entries(estimator.certificate_)
+    strengths = [one.strength for one in facts.in_file] or _entries(estimator.strength_)
+    coefficients = dense(estimator.coef_).astype(np.float64)
     several = coefficients.ndim == 2 and (classes is None or coefficients.shape[0] > 1)
     kind = REGRESSION if classes is None else BINARY
     if classes is not None and several:
@@ -107,7 +127,7 @@ def model_of(estimator: Any, duals: bool = False) -> Model:
         weights=_columns(coefficients, several),
         intercept=intercept.copy() if several else float(intercept[0]),
         loss=facts.loss,
-        strengths=tuple(map(float, _entries(estimator.strength_))),
+        strengths=tuple(map(float, strengths)),
         l1_ratio=facts.l1_ratio,
         free_intercept=facts.free_intercept,
         certificates=tuple(certificates),
@@ -117,12 +137,17 @@ def model_of(estimator: Any, duals: bool = False) -> Model:
         feature_names=None if names is None else tuple(map(str, names)),
         solver=facts.solver,
         reason="; ".join(dict.fromkeys(map(str, _entries(estimator.reason_)))),
-        duals=_columns(np.asarray(estimator.dual_coef_, dtype=np.float64), several) if duals else None,
+        duals=_columns(np.asarray(estimator.dual_coef_) * facts.in_file[0].dual_factor, several) if duals else None,
         data=facts.data,
         class_factors=facts.class_factors,
         estimator=type(estimator).__name__,
         parameters=facts.parameters,
     )
+
+
+def dense(coefficients: Any) -> Any:
+    """coef_ as an array, also after `sparsify`."""
+    return coefficients.toarray() if issparse(coefficients) else np.asarray(coefficients)
 
 
 def _entries(value: Any) -> list[Any]:

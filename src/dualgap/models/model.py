@@ -17,7 +17,7 @@ from dualgap.data.preparation import Preparation
 from dualgap.data.rows import Rows
 from dualgap.data.validation import as_rows
 from dualgap.fitted_features import FittedMap
-from dualgap.losses import LOSSES, Logistic
+from dualgap.losses import LOSSES, Logistic, Squared
 from dualgap.losses.probabilities import class_probabilities
 from dualgap.models.digests import DataDigest, digest
 from dualgap.problem import MultinomialProblem, Problem
@@ -262,12 +262,13 @@ def _faults(model: Model) -> Iterator[str]:
     if not all(np.isfinite(strength) and strength > 0.0 for strength in model.strengths):
         yield f"a strength needs to be a finite number > 0, got {model.strengths}"
     factors = model.class_factors
-    width = weights.shape[1] if kind == MULTINOMIAL else 2
+    # One problem a class: factors of the rest and of the class, or, as ridge classifiers have them, of every class.
+    widths = {MULTINOMIAL: weights.shape[1:], ONE_VS_REST: (2, *weights.shape[1:])}.get(kind, (2,))
     if factors is not None and (
-        [len(group) for group in factors] != [width] * problems
+        [len(group) for group in factors] not in [[width] * problems for width in widths]
         or not all(0.0 <= f < np.inf for g in factors for f in g)
     ):
-        yield f"class factors need to be {problems} × {width} finite numbers ≥ 0, got others"
+        yield f"class factors need to be {problems} × {widths[0]} finite numbers ≥ 0, got others"
     if model.features is not None and model.features.count != weights.shape[0]:
         yield f"weights of {weights.shape[0]} columns cannot come from a map to {model.features.count} features"
     if model.history and len(model.history) != problems:
@@ -301,5 +302,6 @@ def _loss_faults(loss: str, regression: bool) -> Iterator[str]:
     except (ValueError, TypeError) as error:
         yield f"the loss is not known here: {error}"
         return
-    if (task == "regression") != regression:
+    # Squared errors of the labels −1 and +1 are a ridge classifier.
+    if (task == "regression") != regression and (regression or loss != Squared.name):
         yield f"the loss {loss} is for {task}, which the model is not"

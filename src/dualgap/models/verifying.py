@@ -175,13 +175,18 @@ def _claims(model: Model, rows: Rows, y: ArrayLike, sample_weight: ArrayLike | N
         if model.kind == "one_vs_rest":
             assert model.classes is not None
             targets, name = np.where(targets == model.classes[k], 1.0, -1.0), f"class {model.classes[k]}: "
+        elif model.kind == "binary":
+            assert model.classes is not None
+            targets = np.where(targets == model.classes[-1], 1.0, -1.0)
         elif targets.ndim == 2:
             targets, name = targets[:, k], f"target {k}: " if count > 1 else ""
         row_weights = sample_weight
         if model.class_factors is not None and model.classes is not None:
-            rest, own = model.class_factors[k]
-            positive = targets == (1.0 if model.kind == "one_vs_rest" else model.classes[-1])
-            factors = np.where(positive, own, rest)
+            if len(model.class_factors[k]) == model.classes.size:
+                factors = np.array(model.class_factors[k])[np.searchsorted(model.classes, np.asarray(y))]
+            else:
+                rest, own = model.class_factors[k]
+                factors = np.where(targets == 1.0, own, rest)
             row_weights = factors if sample_weight is None else factors * np.asarray(sample_weight, dtype=np.float64)
         problem = Problem(
             rows, targets, model.loss, model.strengths[k], row_weights, model.free_intercept, l1_ratio=model.l1_ratio

@@ -76,6 +76,9 @@ def test_refusals(folder: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "memory_limit needs at least 64 MiB" in refused(
         capsys, "fit", data, "--memory-limit", "1MB", "--target", "a", *out
     )
+    assert "the softmax model needs rows in memory" in refused(
+        capsys, "fit", data, *limit, "--target", "three", "--loss", "logistic", *out
+    )
     assert "--weight needs row blocks" in refused(capsys, "fit", "iris", "--weight", "s", *out)
     assert "needs --dask or --workers" in refused(
         capsys, "fit", data, "--target", "a", "--dask", "tcp://x", "--workers", "2", *out

@@ -133,6 +133,11 @@ def _fitted(options: Mapping[str, Any], blocks: Blocks, quiet: bool) -> tuple[Mo
     loss = build(options["loss"], LOSSES, "loss")
     found = blocks.scanned(loss.task == "classification")
     classes = found.classes if loss.task == "classification" else None
+    if classes is not None and classes.size > 2 and loss.name == "logistic":
+        raise ValueError(
+            f"the softmax model needs rows in memory, got row blocks with {classes.size} labels; use --loss squared_hinge, "
+            "which fits each label against the rest"
+        )
     positives = classes if classes is not None and classes.size > 2 else [None]
     strength = options["strength_of"](sum(facts.count for facts in found.facts))
     results = []

@@ -12,6 +12,8 @@ from exact import EXACT_LOSSES, Facts, truth_of
 import dualgap as dg
 
 COUNT = 24
+QUICK = ("hinge", "logistic")
+LOSSES = [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in sorted(EXACT_LOSSES)]
 
 
 def hostile(kind: int, loss: Any, rng: np.random.Generator) -> tuple[Any, Any, Any]:
@@ -36,7 +38,7 @@ def hostile(kind: int, loss: Any, rng: np.random.Generator) -> tuple[Any, Any, A
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("name", sorted(EXACT_LOSSES))
+@pytest.mark.parametrize("name", LOSSES)
 def test_the_gap_bounds_the_exact_one(name: str, intercept: bool) -> None:
     rng = np.random.default_rng(len(name))
     loss = dg.LOSSES[name]()
@@ -47,10 +49,13 @@ def test_the_gap_bounds_the_exact_one(name: str, intercept: bool) -> None:
         for options in ({"tol": 1e-7, "max_epochs": 8}, {"tol": 1e-3, "max_epochs": 1, "start": start}):
             problem = dg.Problem(dg.Blocks(parts), loss=loss, strength=1e-4, intercept=intercept)
             result = dg.solve(problem, **options)
+            c = result.certificate
+            if not np.isfinite(c.gap):  # e^z overflows at a start far out: nothing is claimed
+                assert result.status is not dg.Status.CERTIFIED
+                continue
             truth = truth_of(
                 Facts(X, y, loss, 1e-4, s, intercept), result.weights, result.intercept, result.duals.of(X, y)
             )
-            c = result.certificate
             assert truth.outside == 0
             assert truth.gap <= Fraction(c.gap) + truth.slack
             assert abs(truth.primal - Fraction(c.primal)) <= Fraction(c.primal_error) + truth.slack

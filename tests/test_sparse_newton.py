@@ -106,3 +106,11 @@ def test_estimates_of_the_penalty_gap_are_those_of_the_penalty() -> None:
     assert penalty_gap(problem, w, x) == pytest.approx(expected)
     assert overshoot(problem, x) == 0.0
     assert overshoot(wide_problem("logistic", 1.0), 4.0 * x / np.abs(x).max()) == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "quantile"])
+def test_rounds_after_the_proof_leave_it_as_it_is(loss: str) -> None:
+    problem = wide_problem(loss, 0.5)
+    records = dg.solve(problem, "sparse_newton", tol=1e-9, record_every=30, max_epochs=60).trace.records
+    assert records[-1].epoch == 30
+    assert records[-1].relative_gap <= 1e-9

@@ -19,6 +19,8 @@ class Settings:
     """A quadratic model is solved until its gradient is off by this part of what it was off at the start of the step."""
     gamma_decay: float = 0.2
     """γ of a kinked loss after each round, as a part of the one before; multipliers bring more than γ does, and a small γ is stiff."""
+    least_gamma: float = 1e-6
+    """γ stays above this part of the first: below it the rounding of scores, divided by γ, shows in the duals; multipliers go on."""
     damping: float = 1e-10
     """This part of the mean diagonal is added to a Hessian that no L2 part bounds from below."""
     first_floor: float = 0.01

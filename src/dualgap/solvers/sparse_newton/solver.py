@@ -32,6 +32,8 @@ class State(NamedTuple):
     """P − D as the solver computes it."""
     gamma: float
     """γ of the inner problems; 0 for a loss without kinks."""
+    least_gamma: float
+    """γ does not fall below this."""
     columns: NDArray[np.intp]
     """The working set, in rising order."""
     rows: Rows | None
@@ -99,7 +101,8 @@ class SparseNewton(Solver):
             centers = self._smooth(problem, gamma, None).duals(problem, scores)
         duals = problem.loss.clip(centers, problem.labels)
         none = np.empty(0, dtype=np.intp)
-        return self._evaluated(problem, Point(weights, intercept, scores), duals, gamma, none, None, tol)
+        least = self.settings.least_gamma * gamma
+        return self._evaluated(problem, Point(weights, intercept, scores), duals, (gamma, least), none, None, tol)
 
     def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> range:
         return range(problem.rows.count)
@@ -118,9 +121,10 @@ class SparseNewton(Solver):
         weights = np.zeros_like(state.weights)
         weights[columns] = found.weights
         duals = smooth.duals(problem, found.scores)
-        gamma = state.gamma * self.settings.gamma_decay
+        is_met = state.gap <= state.target * state.primal
+        gamma = state.gamma if is_met else max(state.gamma * self.settings.gamma_decay, state.least_gamma)
         whole = Point(weights, found.intercept, found.scores)
-        return self._evaluated(problem, whole, duals, gamma, columns, rows, state.target)
+        return self._evaluated(problem, whole, duals, (gamma, state.least_gamma), columns, rows, state.target)
 
     def on_rejected(self, problem: Problem, state: State, target: float) -> State:
         return state._replace(target=target)
@@ -160,7 +164,7 @@ class SparseNewton(Solver):
         problem: Problem,
         point: Point,
         duals: Vector,
-        gamma: float,
+        gammas: tuple[float, float],
         columns: NDArray[np.intp],
         rows: Rows | None,
         target: float,
@@ -181,7 +185,7 @@ class SparseNewton(Solver):
             combination,
             primal,
             max(primal - max(dual, 0.0), 0.0),
-            gamma,
+            *gammas,
             columns,
             rows,
             target,

@@ -46,3 +46,24 @@ def test_every_report_has_errata_and_every_change_is_of_a_claim() -> None:
     assert {one.report for one in ERRATA} == set(REPORTS)
     assert set(generator().CHANGES) <= set(CLAIMS)
     assert all(about.figure in FIGURES for about in REPORTS.values())
+
+
+def test_thinning_drops_what_joining_replaces_and_nothing_else() -> None:
+    """A run of 10 epochs and an opening of 2 with finer records: joined, they are the same with and without thinning."""
+    from dualgap.replication import gathering
+    from dualgap.workbench.store import FinishedRun
+
+    def run(name: str, epochs: float, records: list[float]) -> FinishedRun:
+        settings = {"experiment": "made up", "solver": "sdca", "data": "d", "seed": 0, "epochs": epochs}
+        columns = {"epoch": records, "primal": [1.0 / (1.0 + epoch) for epoch in records]}
+        return FinishedRun(name, settings, {}, 0.1, "EPOCHS_EXHAUSTED", "", "", {}, columns)
+
+    runs = [run("long", 10.0, [0.0, 1.0, 2.0, 5.0, 10.0]), run("opening", 2.0, [0.0, 0.5, 1.0, 1.5, 2.0])]
+    thin = gathering.thinned(runs)
+    assert {one.run: one.records["epoch"] for one in thin} == {
+        "opening": [0.0, 0.5, 1.0, 1.5, 2.0],
+        "long": [0.0, 5.0, 10.0],
+    }
+    (whole,) = gathering.joined(runs)
+    assert whole.records["epoch"] == [0.0, 0.5, 1.0, 1.5, 2.0, 5.0, 10.0]
+    assert gathering.joined(thin) == [whole]

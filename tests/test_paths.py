@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dualgap as dg
-from examples import small_rows
+from examples import small_problem, small_rows
 
 STRENGTHS = np.geomspace(1e-1, 1e-4, 7)
 
@@ -85,3 +85,22 @@ def test_a_frame_has_a_row_for_each_strength() -> None:
 def test_bad_strengths_are_refused(bad: list[float]) -> None:
     with pytest.raises(ValueError, match="strengths needs one or more finite numbers > 0"):
         dg.solve_path(small_rows(), np.resize([0, 1], 24), "hinge", bad)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared"])
+def test_a_sparse_path_starts_where_all_weights_are_zero(loss: str) -> None:
+    problem = small_problem(loss, intercept=True, l1_ratio=1.0)
+    X, y = problem.rows.arrays.values, problem.labels
+    path = dg.solve_path(X, y, loss, None, intercept=True, l1_ratio=1.0, tol=1e-6)
+    assert path.certified
+    assert len(path) == 50
+    assert path.strengths[0] == pytest.approx(problem.strength_max)
+    assert not path.results[0].weights.any()
+    assert np.count_nonzero(path.results[-1].weights) >= 3
+
+
+def test_a_grid_of_its_own_needs_an_l1_part() -> None:
+    with pytest.raises(ValueError, match="strengths=None needs an L1 part"):
+        dg.solve_path(np.eye(2), [1, -1], "hinge", None)
+    with pytest.raises(ValueError, match="the softmax model needs the L2 penalty"):
+        dg.solve_path(np.eye(3), [0, 1, 2], "multinomial", l1_ratio=0.5)

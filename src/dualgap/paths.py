@@ -16,6 +16,8 @@ from dualgap.run import solve
 from dualgap.trace import Record
 
 MULTINOMIAL = "multinomial"
+# The grid of strengths where none are given: glmnet's usual range, with half of its hundred points.
+GRID_SIZE, SMALLEST_PART = 50, 1e-3
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def solve_path(
     X: Any,
     y: ArrayLike,
     loss: Any = "hinge",
-    strengths: ArrayLike = (1e-2, 1e-3, 1e-4),
+    strengths: ArrayLike | None = (1e-2, 1e-3, 1e-4),
     *,
     solver: Any = "auto",
     tol: float = 1e-6,
@@ -76,6 +78,7 @@ def solve_path(
     seed: int = 0,
     start: Any = None,
     callback: Callable[[Record], object] | None = None,
+    l1_ratio: float = 0.0,
 ) -> Path:
     """Solve one problem at each strength to a certified relative gap of `tol`, or until a limit.
 
@@ -88,12 +91,15 @@ def solve_path(
         As for `Problem`.
     loss : str or Loss
         Any of `dg.LOSSES`, or "multinomial" for the softmax model.
-    strengths : array of numbers > 0
-        The λ to solve for.
+    strengths : array of numbers > 0, optional
+        The λ to solve for. With None and an L1 part, 50 of them on a logarithmic grid, from `problem.strength_max`, where every weight is
+        zero, down to a thousandth of it.
     solver, tol, max_epochs, max_seconds, seed, callback
         As for `solve`; the limits are for each strength.
     start : Result or (weights, intercept, duals), optional
         The point from which the strongest penalty starts.
+    l1_ratio : float
+        ρ, the L1 part of the penalty, as for `Problem`; the softmax model has 0.
 
     Returns
     -------
@@ -108,16 +114,26 @@ def solve_path(
     >>> dg.solve_path(X, [1, -1, 1], "logistic", [1e-3, 1e-1])
     Path(2 strengths from 0.001 to 0.1, 2 certified)
     """
-    given = _checked(strengths)
     rows = as_rows(X)
+    is_softmax = isinstance(loss, str) and loss == MULTINOMIAL
+    if is_softmax and l1_ratio != 0.0:
+        raise ValueError(f"the softmax model needs the L2 penalty, got l1_ratio={l1_ratio!r}; leave it out")
+    if strengths is None:
+        if not l1_ratio:
+            raise ValueError(
+                "strengths=None needs an L1 part, whose largest strength is known, got none; pass strengths"
+            )
+        first = Problem(rows, y, loss, 1.0, sample_weight, intercept, l1_ratio=l1_ratio)
+        strengths = first.strength_max * np.geomspace(1.0, SMALLEST_PART, GRID_SIZE)
+    given = _checked(strengths)
     results: list[Any] = [None] * given.size
     for place in np.argsort(-given, kind="stable"):
         strength = float(given[place])
         problem: Problem | MultinomialProblem
-        if isinstance(loss, str) and loss == MULTINOMIAL:
+        if is_softmax:
             problem = MultinomialProblem(rows, y, strength, sample_weight, intercept)
         else:
-            problem = Problem(rows, y, loss, strength, sample_weight, intercept)
+            problem = Problem(rows, y, loss, strength, sample_weight, intercept, l1_ratio=l1_ratio)
         results[place] = start = solve(
             problem,
             solver,

@@ -80,6 +80,13 @@ CARDS = {
         "Very small gaps in a handful of steps where the columns are few.",
         "Keerthi & DeCoste, A modified finite Newton method for fast solution of large scale linear SVMs, JMLR 2005",
     ),
+    "sparse_newton": Card(
+        "Newton's method on a working set of columns",
+        "w ← argmin of the quadratic model of the loss + λ(ρ‖w‖₁ + (1 − ρ)/2 ‖w‖²), over the columns in the working set",
+        "A penalty with an L1 part; losses with a kink are smoothed, and the smoothing is taken away round by round.",
+        "Weights of which most are zero: a round reads all columns once, and its steps only a few of them.",
+        "Lee, Sun & Saunders, Proximal Newton-type methods for minimizing composite functions, SIAM Journal on Optimization 2014",
+    ),
 }
 
 RIVAL = Card(

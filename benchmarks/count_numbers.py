@@ -38,8 +38,9 @@ ROOMS = {
 }
 PLAIN = {0, 1, 2, -1, 0.5}
 BOUNDS = {"min", "max", "minimum", "maximum", "clip"}
-# Unit roundoff and smallest numbers of float64; Veltkamp's splitter; the mask of 32 bits and a hash's multiplier; no row.
-FACTS = {"UNIT", "TINY", "SPLITTER", "BITS", "UNDERFLOW", "NOBODY", "NONE", "EVERY", "LOG_MAX"}
+# Unit roundoff and smallest numbers of float64; Veltkamp's splitter; the mask of 32 bits and a hash's multiplier; no row, and
+# a list for each pass for which a row can be left out.
+FACTS = {"UNIT", "TINY", "SPLITTER", "BITS", "UNDERFLOW", "NOBODY", "NONE", "NO_ROW", "LISTS", "EVERY", "LOG_MAX"}
 
 
 class Number(NamedTuple):

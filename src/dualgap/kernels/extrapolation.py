@@ -16,13 +16,10 @@ from numba.extending import register_jitable
 from dualgap.kernels.arguments import weight_of
 from dualgap.kernels.rows import add_to, dot
 
-# Directions whose images have a smaller relative determinant count as parallel, and only the pass is followed.
-MIN_DETERMINANT = 1e-10
-# A direction whose squared image is a smaller fraction of ‖w‖² is rounding error: duals that trade places.
-MIN_SQUARED_IMAGE = 1e-20
-# An image is a difference of weights. Below this fraction of ‖w‖² its product with the weights is rounding error, and
-# slopes are computed from the rows' scores.
-MIN_PRODUCT_IMAGE = 1e-10
+# An image is a difference of weights. Below this fraction of ‖w‖ a direction's image is rounding error: duals that trade places.
+# Where a squared image is below this fraction of ‖w‖², its product with the weights is rounding error too, and slopes are
+# computed from the rows' scores. Two images of a smaller relative determinant count as parallel, and only the pass is followed.
+MIN_IMAGE = 1e-10
 # The relative error of one operation, with room for the sums behind an image.
 ROUNDING = 1e-15
 
@@ -64,9 +61,9 @@ def extrapolate(data, loss, lambda_n, active, workspace, iterate, progress):
         pq += lambda_n * p * q
         qq += lambda_n * q * q
         ww += w * weights[j]
-    if pp < MIN_PRODUCT_IMAGE * ww:
+    if pp < MIN_IMAGE * ww:
         gp, gq = _slopes(data, loss, active, before, step, duals, weights)
-    along_pass, along_step = _coefficients(gp, gq, pp, pq, qq, MIN_SQUARED_IMAGE * ww)
+    along_pass, along_step = _coefficients(gp, gq, pp, pq, qq, MIN_IMAGE * MIN_IMAGE * ww)
 
     for j in range(weights.size):
         step_weights[j] = along_pass * pass_weights[j] + along_step * step_weights[j]
@@ -151,7 +148,7 @@ def _row_products(data, loss, scale, active, pass_weights, workspace, duals):
 def _coefficients(gp, gq, pp, pq, qq, noise):
     """The maximizer of g·c − cᵀHc/2; along the pass alone where the two directions are parallel or one is noise."""
     determinant = pp * qq - pq * pq
-    if pp > noise and qq > noise and determinant > MIN_DETERMINANT * pp * qq:
+    if pp > noise and qq > noise and determinant > MIN_IMAGE * pp * qq:
         return (gp * qq - gq * pq) / determinant, (gq * pp - gp * pq) / determinant
     return (gp / pp, 0.0) if pp > noise else (0.0, 0.0)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dualgap.data.rows import Rows
 from dualgap.linalg.line_search import bracket, is_lower, next_trial
+from dualgap.linalg.root_finding import MAX_STEPS
 from dualgap.losses.base import Loss, QuadraticFamily
 from dualgap.solvers.base import Vector
 from dualgap.solvers.newton.point import Combine, Point, derivatives, evaluate_from_duals
@@ -21,8 +22,6 @@ from dualgap.solvers.newton.subproblem import Subproblem
 
 # A trial is accepted once its slope is below this part of the slope at 0; a better step size costs more trials than it saves steps.
 SLOPE_REDUCTION = 0.2
-# No search needed more than 20 trials; the bound ends a search that float64 cannot end.
-MAX_TRIALS = 60
 
 
 class Step(NamedTuple):
@@ -91,7 +90,7 @@ def search(sub: Subproblem, point: Point, direction: Direction) -> Search:
     has_corners = isinstance(loss, QuadraticFamily)
     curved = np.flatnonzero(point.second_derivatives) if point.gamma else None
     t, known = _first_trial(loss, score_change), bracket(slope)
-    for trial in range(MAX_TRIALS):
+    for trial in range(MAX_STEPS):
         duals, second = derivatives(loss, labels, point.scores, point.intercept, t, score_change)
         if curved is not None:
             _carry_curved(sub, point, t, score_change, curved, duals, second)
@@ -102,7 +101,7 @@ def search(sub: Subproblem, point: Point, direction: Direction) -> Search:
         if abs(slope_here) <= tolerance and is_lower(known, t, slope_here, slope_derivative):
             break
         known, following = next_trial(known, t, slope_here, slope_derivative, not has_corners)
-        if isnan(following) or trial + 1 == MAX_TRIALS:
+        if isnan(following) or trial + 1 == MAX_STEPS:
             if not has_corners and slope_here > tolerance:
                 # No step size with a small slope was found; the last one whose slope is negative lowers F for sure.
                 t = known.low

@@ -16,9 +16,6 @@ from dualgap.data.validation import as_rows
 from dualgap.problem import Problem
 from dualgap.solvers.base import Vector
 
-# Eigenvalues below this part of the largest are rounding: the rows do not span those directions.
-SMALLEST_EIGENVALUE = 1e-14
-
 
 class RefinementPoint(NamedTuple):
     """The same weights in row space and in the problem's columns.
@@ -90,7 +87,9 @@ def reduced_rows(rows: Rows) -> ReducedRows | None:
     products = rows.gram()
     # SciPy 1.13 asks for too little room where the quicker driver gets a matrix of one number.
     values, vectors = eigh(products, check_finite=False, driver="evd" if rows.count > 1 else "ev")
-    kept = values > SMALLEST_EIGENVALUE * max(float(values[-1]), np.finfo(np.float64).tiny)
+    # Smaller eigenvalues are rounding, as in `numpy.linalg.matrix_rank`: the rows do not span those directions.
+    rounding = rows.count * float(np.finfo(np.float64).eps)
+    kept = values > rounding * max(float(values[-1]), np.finfo(np.float64).tiny)
     if not kept.any():
         kept[-1] = True  # rows of zeros: one column of zeros stands for all
     roots = np.sqrt(np.maximum(values[kept], 0.0))

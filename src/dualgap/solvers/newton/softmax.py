@@ -15,6 +15,7 @@ import numpy as np
 from dualgap.linalg import cholesky
 from dualgap.linalg.krylov import conjugate_residuals
 from dualgap.linalg.line_search import bracket, next_trial
+from dualgap.linalg.root_finding import MAX_STEPS
 from dualgap.losses.multinomial import Matrix, Vector, hessian_product, probabilities, softmax
 from dualgap.problem import MultinomialProblem
 from dualgap.solvers.base import Answer
@@ -138,7 +139,7 @@ class SoftmaxNewton:
         if not right.any():
             return Direction(right, np.zeros_like(self.point.scores))
         inverse = preconditioner(problem, p, settings)
-        smallest = sqrt(settings.part_of_tol * self.tol * 2.0 * problem.strength * self.point.primal)
+        smallest = sqrt(self.tol * problem.strength * self.point.primal)
         if problem.intercept:  # the estimated gap counts a gradient in b this many times
             smallest /= max(1.0, sqrt(self.problem.mean_squared_norm))
         target = max(settings.loosest_solve * sqrt(_squared(right)), smallest)
@@ -166,7 +167,7 @@ class SoftmaxNewton:
         linear = problem.strength * float(np.vdot(point.weights, direction.step[:d]))
         quadratic = problem.strength * _squared(direction.step[:d])
         t, known = 1.0, bracket(slope)
-        for _ in range(settings.max_trials):
+        for _ in range(MAX_STEPS):
             trial = self._trial(direction, t)
             slope_here = linear + t * quadratic - _inner(problem, trial.duals.__getitem__, direction.scores)
             primal = trial.loss + penalty + t * linear + 0.5 * t * t * quadratic

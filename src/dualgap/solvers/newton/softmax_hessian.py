@@ -18,8 +18,6 @@ from dualgap.losses.multinomial import Matrix, hessian_product
 from dualgap.problem import MultinomialProblem
 from dualgap.solvers.newton.softmax_settings import SoftmaxSettings
 
-# A slice of rows has at least this many times as many values as the sum it is added to, so that adding takes little of the time.
-SLICE_SUMS = 4
 # Terms of the sum for a whole matrix; more terms than this would cost memory and bring no speed.
 MAX_TERMS = 8
 
@@ -101,7 +99,7 @@ def preconditioner(problem: MultinomialProblem, p: Matrix, settings: SoftmaxSett
 def _class_blocks(problem: MultinomialProblem, p: Matrix, settings: SoftmaxSettings) -> Iterator[NDArray[np.float64]]:
     """For each class (1/S) Σ s_i p_ia (1 − p_ia) x_i x_iᵀ + λI, from every few rows."""
     rows, d, height = problem.rows, problem.rows.dimension, height_of(problem)
-    sampled = max(settings.sampled_rows_per_column * height, 4 * settings.sampled_products * rows.count // height)
+    sampled = settings.sampled_rows_per_column * max(height, 4 * rows.count // height)
     stride = max(1, rows.count // sampled)
     picked = np.arange(0, rows.count, stride)
     x = np.asarray(rows.take(picked).dense().arrays[0], dtype=np.float64)
@@ -140,4 +138,4 @@ def _diagonal(problem: MultinomialProblem, p: Matrix) -> Matrix:
 def _slices(problem: MultinomialProblem) -> list[slice]:
     """The partition of the rows for a sum with one number for each column and class."""
     rows = problem.rows
-    return partition(rows.count, rows.stored / rows.count, SLICE_SUMS * height_of(problem) * problem.class_count)
+    return partition(rows.count, rows.stored / rows.count, height_of(problem) * problem.class_count)

@@ -18,15 +18,13 @@ class SoftmaxSettings:
     # A larger Hessian's solve ends after this many products in any case; the step it found decreases P all the same.
     max_products: int = 250
 
-    # A solve ends at this part of ‖gradient‖, or where the residual is worth this part of tol; a smaller residual takes more products.
+    # A solve ends at this part of ‖gradient‖, or where the residual is worth half of tol; a smaller residual takes more products.
     loosest_solve: float = 0.15
-    part_of_tol: float = 0.5
 
     # The preconditioner inverts each class's block of the Hessian up to this many columns; with more it is the diagonal.
     block_columns: int = 1500
-    # The blocks are from this many rows per column at least, and from as many rows as cost no more than this many products.
+    # The blocks are from this many rows per column at least, and from as many rows as cost no more than this many products with the Hessian.
     sampled_rows_per_column: int = 8
-    sampled_products: int = 8
     # A block from a sample gets this part of its mean diagonal, times columns per row, more on its diagonal: a small sample misses
     # directions that the rows have.
     damping: float = 1e-3
@@ -35,8 +33,6 @@ class SoftmaxSettings:
     slope_part: float = 0.3
     # A trial may increase P by this part of it, which rounding explains.
     primal_rounding: float = 1e-12
-    # Trials of a line search; the bound only ends a search that float64 cannot end.
-    max_trials: int = 60
 
 
 SETTINGS = SoftmaxSettings()

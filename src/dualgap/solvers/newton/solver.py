@@ -7,16 +7,13 @@ from typing import Any, ClassVar, NamedTuple
 
 from dualgap.linalg.gram import compile_gram
 from dualgap.losses import Squared
-from dualgap.memory import available_bytes
+from dualgap.memory import ALWAYS_FREE, available_bytes
 from dualgap.problem import BaseProblem, MultinomialProblem, Problem
 from dualgap.solvers.averaging import Average
 from dualgap.solvers.base import Answer, Random, Solver
 from dualgap.solvers.newton import continuation, least_squares, smooth, softmax
 from dualgap.solvers.newton.settings import Settings
 from dualgap.solvers.newton.systems import square_rows
-
-# Bytes that every machine has free, so that small problems need not ask.
-ALWAYS_FREE = 1 << 26
 
 
 class State(NamedTuple):

@@ -155,7 +155,7 @@ class _Run:
         except RunOver:
             self.ending = Status.INTERRUPTED if self.interrupt.asked else Status.TIME_EXHAUSTED
         except HomeLost as lost:
-            self.ending, self.sentence = Status.INTERRUPTED, f"{lost}; the certificate is that of the last round"
+            self.ending, self.sentence = Status.INTERRUPTED, f"{lost}; the certificate is the best of the rounds before"
         assert self.best is not None
         return self._result(self.best, self.ending)
 

@@ -47,7 +47,7 @@ def test_a_page_is_made_from_the_file_alone(tmp_path: Path) -> None:
     plan = Plan(data=("simulated(n=60, d=4)",), solvers=("sdca", "pegasos"), epochs=8.0, repeats=2)
     race(plan, results)
     text = write_page([results], tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "Which algorithm is first to prove a relative gap of 1e-06 on simulated(n=60, d=4)?" in text
+    assert "Which algorithm is first to reach a relative gap of 1e-06 on simulated(n=60, d=4)?" in text
     assert "dualgap race &#39;simulated(n=60, d=4)&#39; -s sdca -s pegasos" in text
     (heat,) = data_of(text)["heats"]
     assert heat["rows"][0]["solver"] == "sdca"

@@ -127,7 +127,7 @@ def race(
         bool,
         typer.Option(
             "--intercept",
-            help="Fit a free intercept, never penalized. Without one, the targets of a regression are centered.",
+            help="Fit a free intercept, never penalized, as fit does by itself; several solvers cannot. Without one the targets of a regression are centered.",
         ),
     ] = False,
     standardize: Annotated[

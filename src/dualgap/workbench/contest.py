@@ -23,7 +23,7 @@ from dualgap.run import solve
 from dualgap.solvers import Auto, Solver
 from dualgap.trace import Record
 from dualgap.workbench import machine, store
-from dualgap.workbench.calls import on_call_clock, timed_call
+from dualgap.workbench.calls import Call, on_call_clock, timed_call
 from dualgap.workbench.contenders import find
 from dualgap.workbench.plan import Run, strength_of
 from dualgap.workbench.rivals import RIVALS, Rival
@@ -90,13 +90,20 @@ class Contest:
             keep_iterates=self.keep_iterates,
         )
         records: dict[str, Any] = result.trace.columns()
-        status, sentence = result.status, result.sentence
+        status, sentence, update_seconds = result.status, result.sentence, None
         # A replication compares algorithms by their updates, and has no use for a second call.
         if run.experiment is None and status is not Status.INTERRUPTED:
-            call_seconds = self._call_seconds(run, solver, status, records["seconds"])
-            if call_seconds is None:
-                status, sentence = Status.INTERRUPTED, Status.INTERRUPTED.value
-            records["call_seconds"] = call_seconds
+            call = self._timed_call(run, solver, status)
+            if call.status is Status.INTERRUPTED:
+                status, sentence = call.status, call.status.value
+            elif status is Status.CERTIFIED and call.status is status:
+                update_seconds = call.update_seconds
+                records["call_seconds"] = on_call_clock(records["seconds"], call.seconds)
+            elif status is Status.CERTIFIED:  # the call, which is certified elsewhere, met its limit first
+                records["call_seconds"] = [None] * len(result.trace)
+            else:
+                besides = call.seconds - call.update_seconds
+                records["call_seconds"] = on_call_clock(records["seconds"], records["seconds"][-1] + besides)
         return self._kept(
             run,
             started,
@@ -107,29 +114,19 @@ class Contest:
             sentence=sentence,
             reason=result.reason,
             records=records,
+            update_seconds=update_seconds,
             iterates=result.trace.iterates() if self.keep_iterates else None,
         )
 
-    def _call_seconds(
-        self, run: Run, solver: Solver | Auto, status: Status, seconds: list[float]
-    ) -> list[float | None] | None:
-        """The records' seconds on the clock of the whole call; None where Ctrl-C ended that."""
+    def _timed_call(self, run: Run, solver: Solver | Auto, status: Status) -> Call:
+        """The whole call that a user makes, timed by itself.
+
+        A run that was not certified is not carried out twice: one epoch tells what a call takes besides its updates.
+        """
         limits = self._limits(run)
-        is_certified = status is Status.CERTIFIED
-        # A run that did not get there is not carried out twice: one epoch tells what a call takes besides its updates.
-        call = timed_call(
-            self.dataset.X,
-            self.dataset.y,
-            self.options,
-            solver,
-            limits if is_certified else limits | {"max_epochs": 1.0},
-        )
-        if call.status is Status.INTERRUPTED:
-            return None
-        if is_certified and call.status is not status:
-            return [None] * len(seconds)  # the call, which is certified elsewhere, met its limit first
-        whole = call.seconds if is_certified else seconds[-1] + call.seconds - call.update_seconds
-        return list(on_call_clock(seconds, whole))
+        if status is not Status.CERTIFIED:
+            limits["max_epochs"] = 1.0
+        return timed_call(self.dataset.X, self.dataset.y, self.options, solver, limits)
 
     def _limits(self, run: Run) -> dict[str, Any]:
         """What decides how long a call of `solve` goes on."""

@@ -67,6 +67,7 @@ FIELDS: Mapping[str, Check] = {
     "versions": _is_object,
     "weights": _or_none(_list_of(is_number)),
     "intercept": _or_none(is_number),
+    "update_seconds": _or_none(is_number),
 }
 SETTINGS: Mapping[str, Check] = {
     "data": _is_text,

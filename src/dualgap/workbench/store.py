@@ -44,6 +44,7 @@ class FinishedRun:
     versions: dict[str, str] = field(default_factory=dict)
     weights: list[float] | None = None  # kept, with the intercept, where data["beta"] holds the true ones
     intercept: float | None = None
+    update_seconds: float | None = None  # of the updates in the call that was timed by itself
     # By the names of Trace.iterates, where they were asked for; in a file of their own, and never in a line of results.
     iterates: dict[str, NDArray[Any]] | None = field(default=None, repr=False, compare=False)
 

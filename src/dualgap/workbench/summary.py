@@ -120,6 +120,8 @@ def column(finished: FinishedRun, name: str) -> Numbers:
 
 def final(finished: FinishedRun, name: str) -> float | None:
     """What a run ended with. A rival's is the quickest fit that reached the tolerance, or else the one with the least gap."""
+    if name == "seconds" and is_number(finished.update_seconds):
+        return finished.update_seconds  # of the same call as its `call_seconds`
     values = column(finished, name)
     if not values.size:
         return None

@@ -224,7 +224,7 @@ def _title(heats: Sequence[dict[str, Any]]) -> str:
 def _question(heats: Sequence[dict[str, Any]]) -> str:
     goals = {heat["goal"] for heat in heats}
     goal = goals.pop() if len(goals) == 1 else "the smallest gap"
-    return f"Which algorithm is first to prove {goal} on {_title(heats)}?"
+    return f"Which algorithm is first to reach {goal} on {_title(heats)}?"
 
 
 def _answer(heats: Sequence[dict[str, Any]]) -> str:

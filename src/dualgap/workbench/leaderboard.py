@@ -12,7 +12,7 @@ from dualgap.workbench.store import FinishedRun
 # What a narrow table shows of a row, and how; the rows themselves hold every number in full.
 SHOWN: dict[str, tuple[str, Callable[[Any], str]]] = {
     "solver": ("solver", str),
-    "relative gap": ("relative_gap", "{:.1e}".format),
+    "rel gap": ("relative_gap", "{:.1e}".format),
     "primal": ("primal", "{:.6g}".format),
     "score": ("score", "{:.3f}".format),
     "support": ("support", "{:,.0f}".format),

@@ -64,7 +64,7 @@ def made_run(
         "strength": strength,
         "status": "CERTIFIED" if certified else "EPOCHS_EXHAUSTED",
         "sentence": "the duality gap reached tol" if certified else "max_epochs was reached first",
-        "reason": "as asked",
+        "reason": "sdca, as asked",
         "certificate": {
             "primal": float(primal[-1]),
             "dual": float(dual[-1]),

@@ -66,7 +66,7 @@ class Loop:
         self.examiner, self.interrupt, self.warm = examiner, interrupt, warm
         self.auto = chosen if isinstance(chosen, Auto) else None
         self.asked, self.reason = (
-            chosen.choose(problem, (), limits.tol) if isinstance(chosen, Auto) else (chosen, "as asked")
+            chosen.choose(problem, (), limits.tol) if isinstance(chosen, Auto) else (chosen, f"{chosen.name}, as asked")
         )
         """The solver as the caller or `auto` named it, and why."""
         if self.asked.output != "last" and not limits.has_given_epochs:

@@ -53,7 +53,7 @@ def add_facts(table: Table, model: Model, dropped: Sequence[str]) -> None:
         table.add_row("features", Text(f"{model.features.spec}: {model.features.count:,}"))
     free = "free intercept" if model.free_intercept else "no intercept"
     table.add_row("model", Text(f"{model.loss}, strength {model.strength:.6g}, {free}"))
-    table.add_row("solver", Text(model.solver if model.reason == "as asked" else model.reason))
+    table.add_row("solver", Text(model.solver if model.reason.endswith(", as asked") else model.reason))
     if len(model.certificates) == 1:
         certificate = model.certificate
         table.add_row("primal", Text(f"{certificate.primal:.12g}"))

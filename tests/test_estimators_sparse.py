@@ -60,8 +60,9 @@ def test_a_quantile_regressor_without_an_l1_part_is_the_l2_model() -> None:
 
 
 def test_without_a_penalty_the_l1_part_does_not_count() -> None:
-    with pytest.warns(dg.ParameterNote, match="without a penalty"):
-        model = dg.Lasso(alpha=0.0, tol=1e-9).fit(X, Y)
+    model = dg.Lasso(alpha=0.0, tol=1e-9).fit(X, Y)
+    assert model.strength_ == 0.0
+    assert model.status_ is dg.Status.CERTIFIED
     np.testing.assert_allclose(model.coef_, linear_model.LinearRegression().fit(X, Y).coef_, atol=1e-5)
 
 

@@ -111,7 +111,7 @@ def test_race_keeps_gap_tol_and_its_command_repeats_it() -> None:
         assert run.last("gap") <= 0.02
         assert "gap_tol = 0.02" in run.sentence
     assert "a gap of 0.02" in outcome.winner
-    assert "--gap-tol 0.02" in command_of(outcome.runs)
+    assert "gap_tol=0.02" in command_of(outcome.runs)
 
 
 def test_plan_without_gap_tol_has_the_ids_of_before() -> None:
@@ -139,4 +139,4 @@ def test_fit_ends_at_gap_tol_and_says_so(tmp_path: Path, capsys: pytest.CaptureF
     assert "gap_tol = 0.05" in capsys.readouterr().out
     assert ended("certify", model, "breast_cancer") == 0
     capsys.readouterr()
-    assert "gap_tol needs" in refused(capsys, "fit", "breast_cancer", "--gap-tol", "-1", "-o", str(tmp_path / "n.dg"))
+    assert "--gap-tol needs" in refused(capsys, "fit", "breast_cancer", "--gap-tol", "-1", "-o", str(tmp_path / "n.dg"))

@@ -12,6 +12,7 @@ import dualgap as dg
 import reference
 from driving import AGREEMENT, EPOCHS, assert_twins, close, copied, drive, random_of, same_bits
 from dualgap.kernels import asdca as asdca_kernel
+from dualgap.linalg.floats import HALF_DIGITS
 from dualgap.solvers.base import INTERCEPT_FRACTION, first_intercept
 from examples import FORMS, small_problem, small_rows
 from reference_losses import closed_form_dual, table_of
@@ -128,8 +129,8 @@ def test_asdca_whose_lag_is_folded_in_many_times(theta: float, average_from: int
     seen = drive(solver, problem, epochs=6, average_from=average_from)
     assert asdca_kernel.SMALLEST_SCALE**3 > (1.0 - 0.7) ** (6 * 12)
     twin = reference.asdca(reference.plain(problem), table_of(problem.loss), seen.orders, 2, theta)
-    # θ = 1 is run as 1 − 1e-9, which leaves a lag of that size.
-    assert_twins(seen, twin, average_from=average_from, tolerance=AGREEMENT if theta < 1.0 else 1e-8)
+    # θ = 1 is run as 1 − HALF_DIGITS, which leaves a lag of that size.
+    assert_twins(seen, twin, average_from=average_from, tolerance=AGREEMENT if theta < 1.0 else HALF_DIGITS)
 
 
 def test_theta_of_the_paper_equals_its_twin() -> None:

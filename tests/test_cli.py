@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -12,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import dualgap as dg
 from dualgap.cli.app import main
 from dualgap.datasets import DATASETS
 from dualgap.losses import LOSSES
@@ -97,7 +99,11 @@ def test_race_without_arguments_races_ten_solvers_and_writes_a_page(tmp_path: Pa
     assert any(re.match(r"(auto|newton) wins: it reached a relative gap of 1e-06", line) for line in lines)
     assert lines[-2] == f"Results: {Path('dualgap-race-001') / 'results.jsonl'}"
     assert lines[-1] == f"Page: {Path('dualgap-race-001') / 'race.html'}"
-    assert "<html" in (tmp_path / "dualgap-race-001" / "race.html").read_text(encoding="utf-8")[:500]
+    page = (tmp_path / "dualgap-race-001" / "race.html").read_text(encoding="utf-8")
+    assert "<html" in page[:500]
+    assert len(page) < 2_000_000
+    bundle = dg.Race.load(tmp_path / "dualgap-race-001")._repr_mimebundle_()
+    assert len(json.dumps(bundle)) < 50_000, "what a notebook keeps of a race"
     finished = store.read(tmp_path / "dualgap-race-001" / "results.jsonl")
     assert len(finished) == 3 * len(DEFAULT_SOLVERS)
     assert {one.data["name"] for one in finished} == {"breast_cancer"}

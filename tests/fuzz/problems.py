@@ -7,7 +7,7 @@ the softmax model (`softmax`, `softmax_aimed`, `softmax_large`) and the estimato
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 import aimed
@@ -61,6 +61,8 @@ class Case:
             parts.append(f"{facts.class_count} classes")
         if facts.sample_weight is not None:
             parts.append(f"weights {facts.sample_weight.min():.3g}…{facts.sample_weight.max():.3g}")
+        if facts.l1_ratio:
+            parts.append(f"l1_ratio={facts.l1_ratio:.4g}")
         if facts.intercept:
             parts.append("intercept")
         if start is not None:
@@ -146,6 +148,17 @@ def random_case(random: Random, seed: int) -> Case:
     loss = random_loss(random)
     facts = binary_facts(random, some_rows(random, 2 if loss.task == "classification" else 1), loss)
     return Case(seed, "random", facts, random_options(random, random_solver(random)))
+
+
+def sparse_case(random: Random, seed: int) -> Case:
+    """A random case under a penalty of the table that has an L1 part."""
+    case = random_case(random, seed)
+    name = str(random.choice([name for name, penalty in dg.PENALTIES.items() if penalty().is_sparse]))
+    ratio = dg.PENALTIES[name]().l1_ratio
+    if ratio < 1.0 and happens(random, 0.5):
+        ratio = float(random.uniform(0.01, 0.99))
+    solver = str(random.choice(["auto", "sdca", "sparse_newton"]))
+    return Case(seed, "sparse", replace(case.facts, l1_ratio=ratio), {**case.options, "solver": solver})
 
 
 def warm_case(random: Random, seed: int) -> Case:
@@ -266,6 +279,7 @@ def estimator_aimed_case(random: Random, seed: int) -> Case:
 FAMILIES: tuple[tuple[Callable[[Random, int], Case], float], ...] = (
     (random_case, 50.0),
     (aimed_case, 12.0),
+    (sparse_case, 8.0),
     (warm_case, 6.0),
     (extreme_case, 8.0),
     (large_case, 0.6),

@@ -67,7 +67,15 @@ def solve_facts(facts: Facts, options: dict[str, Any]) -> Any:
     if facts.is_softmax:
         many = dg.MultinomialProblem(facts.X, facts.labels, facts.strength, facts.sample_weight, facts.intercept)
         return dg.solve(many, **options)
-    one = dg.Problem(facts.X, facts.labels, facts.loss, facts.strength, facts.sample_weight, intercept=facts.intercept)
+    one = dg.Problem(
+        facts.X,
+        facts.labels,
+        facts.loss,
+        facts.strength,
+        facts.sample_weight,
+        intercept=facts.intercept,
+        l1_ratio=facts.l1_ratio,
+    )
     return dg.solve(one, **options)
 
 

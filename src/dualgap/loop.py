@@ -12,6 +12,7 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from math import ceil
 from typing import Any
 
@@ -172,7 +173,8 @@ class Loop:
         update_count = -(-len(plan) // batch)
         done = 0
         self.begin_output_if_due()
-        draws = self.output.draws(update_count, self.random(plan_number, 1))
+        random = partial(self.random, plan_number, 1)
+        draws = self.output.draws(update_count, random)
         while done < update_count:
             stop = min(update_count, done + self.updates_until_event(batch))
             is_draw = bool(draws) and done < draws[0] <= stop
@@ -198,7 +200,7 @@ class Loop:
                 if self.switch():
                     return None
             if self.begin_output_if_due():
-                draws = [done + k for k in self.output.draws(update_count - done, self.random(plan_number, 1))]
+                draws = [done + k for k in self.output.draws(update_count - done, random)]
         return None
 
     def begin_output_if_due(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -35,12 +36,15 @@ class Output:
             state = self.solver.begin_average(self.problem, state)
         return state, True
 
-    def draws(self, updates: int, random: np.random.Generator) -> list[int]:
-        """After which of the next updates the drawn iterate is replaced: reservoir sampling, ahead of time."""
+    def draws(self, updates: int, random: Callable[[], np.random.Generator]) -> list[int]:
+        """After which of the next updates the drawn iterate is replaced: reservoir sampling, ahead of time.
+
+        `random` makes the generator, which takes longer than a small plan and is needed for a random output alone.
+        """
         if self.solver.output != "random" or not self.is_collecting or updates <= 0:
             return []
         position = self.candidates + np.arange(1, updates + 1)
-        is_drawn = random.random(updates) * position < 1.0
+        is_drawn = random().random(updates) * position < 1.0
         return (np.flatnonzero(is_drawn) + 1).tolist()
 
     def count(self, updates: int) -> None:

@@ -52,7 +52,7 @@ def sum_of(parts: Iterable[Totals]) -> Totals:
 
 
 def row_sums(totals: Totals, total_weight: float, operations: int, score_error: float | None) -> RowSums:
-    """The means of all rows, whose terms passed through so many operations.
+    """The means of all rows, whose terms passed through `operations` additions and products.
 
     Where the score errors are known by their root mean square alone, ⟨e·rate⟩ ≤ √⟨e²⟩√⟨rate²⟩.
     """

@@ -83,7 +83,7 @@ def checked_options(options: Mapping[str, Any]) -> CheckedOptions:
 
 
 def strength_of(strength: str | None, C: float | None, rows: int) -> float:
-    """λ on so many rows, from --strength or --C."""
+    """λ from --strength or --C, which is 1/(λ·rows)."""
     from dualgap.workbench.plan import strength_of as meant_by
 
     if strength is not None and C is not None:

@@ -26,7 +26,7 @@ Vector = NDArray[np.float64]
 Point = tuple[Vector, float, Vector | None]
 """Weights, intercept and the duals of Q, where they are known."""
 Solve = Callable[[Problem, Point | None, float, float | None, float | None], Result]
-"""A run on a problem, from a start, to a tolerance, for at most so many epochs and seconds."""
+"""A run on a problem, from a start, to a tolerance, for at most a number of epochs and of seconds."""
 
 # A round that misses tol makes the next runs ten times as exact. Fewer rounds than this leave float64 without digits.
 MAX_ROUNDS = 40
@@ -144,7 +144,7 @@ class ScaleSearch:
 
 
 def best_scale(residuals: Vector, sample_weight: Vector | None, epsilon: float) -> float:
-    """The σ with ⟨min(r², ε²σ²)⟩ = σ², which minimizes Q; 0 where so many residuals are zero that Q falls to σ = 0.
+    """The σ with ⟨min(r², ε²σ²)⟩ = σ², which minimizes Q; 0 where residuals that are not zero have less than 1/ε² of the weight.
 
     With the k smallest r² below ε²σ², σ² is their sum over 1 − ε² times the weight of the others.
     """
@@ -154,12 +154,12 @@ def best_scale(residuals: Vector, sample_weight: Vector | None, epsilon: float) 
     weights = weights / weights.sum()
     below = np.cumsum(weights * squares)
     above = np.append(np.cumsum(weights[:0:-1])[::-1], 0.0)
-    left = 1.0 - epsilon**2 * above
+    denominators = 1.0 - epsilon**2 * above
     with np.errstate(divide="ignore", invalid="ignore"):
-        candidates = np.where(left > 0.0, below / left, np.inf)
+        candidates = np.where(denominators > 0.0, below / denominators, np.inf)
     limits = epsilon**2 * candidates
-    following = np.append(squares[1:], np.inf)
-    fits = (left > 0.0) & (squares <= limits) & (limits <= following)
+    next_squares = np.append(squares[1:], np.inf)
+    fits = (denominators > 0.0) & (squares <= limits) & (limits <= next_squares)
     return float(np.sqrt(candidates[fits.argmax()])) if fits.any() else 0.0
 
 

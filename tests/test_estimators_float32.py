@@ -11,6 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 import dualgap as dg
+from dualgap.estimators.settling import with_certificate
 
 X, LABELS = load_breast_cancer(return_X_y=True)
 SINGLE = X.astype(np.float32)
@@ -47,6 +48,16 @@ def test_tolerance_beyond_float32_says_so() -> None:
         model = dg.Ridge(tol=1e-15).fit(SINGLE, LABELS)
     assert model.status_ is dg.Status.STALLED
     assert model.certificate_.relative_gap > 1e-15
+
+
+def test_ending_follows_from_the_certificate_of_the_rounded_weights() -> None:
+    problem = dg.Problem(X, LABELS, "logistic", 1e-2)
+    exact = dg.solve(problem, tol=1e-9)
+    short = dg.solve(problem, "sdca", tol=1e-9, max_epochs=1)
+    assert (exact.status, short.status) == (dg.Status.CERTIFIED, dg.Status.EPOCHS_EXHAUSTED)
+    assert with_certificate(short, exact.certificate, 1e-9).status is dg.Status.CERTIFIED
+    assert with_certificate(exact, short.certificate, 1e-9).status is dg.Status.STALLED
+    assert with_certificate(short, short.certificate, 1e-9).status is dg.Status.EPOCHS_EXHAUSTED
 
 
 def test_streams_give_float32_weights() -> None:

@@ -48,9 +48,14 @@ def rounded(weights: Any, dtype: Any) -> Any:
 
 
 def with_certificate(result: Result, certificate: Certificate, tol: float) -> Result:
-    """A result with the certificate of its rounded weights; STALLED where only float64 weights proved tol."""
+    """A result with the certificate of its rounded weights, and the ending that follows from it.
+
+    It is STALLED where only float64 weights proved tol, and CERTIFIED where duals that rounded weights suggest prove what a run could not.
+    """
     status = result.status
-    if status is Status.CERTIFIED and not certificate.proves(tol):
+    if certificate.proves(tol) and not certificate.is_broken:
+        status = Status.CERTIFIED
+    elif status is Status.CERTIFIED:
         status = Status.STALLED
     return replace(result, certificate=certificate, status=status, sentence=str(status.value))
 

@@ -106,7 +106,7 @@ class CertifiedModel(ShowsCertificate, CallbackSupport, SavesModels, BaseEstimat
         """Name the λ of problems that were to have none, and were not certified without one."""
         strengths = [self._strength(problem.total_weight, k) for k, problem in enumerate(problems)]
         tiny = [one.strength for one, given in zip(held, strengths, strict=True) if one.strength > given == 0.0]
-        note_tiny_strength(type(self).__name__, tiny)
+        note_tiny_strength(type(self).__name__, tiny, hasattr(self, "alpha"))
 
     def _shape_attributes(self, several: bool) -> None:
         """Give coef_, intercept_, dual_coef_ and n_iter_ the shapes of the scikit-learn estimator of the same name.

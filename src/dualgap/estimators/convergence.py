@@ -44,10 +44,11 @@ def report_convergence(
     reason = diagnose(problems[k], worst.solver.name) if problems and worst.status is not Status.BROKEN else None
     remedy = FLOAT32_ADVICE if is_float32 and worst.status is Status.STALLED else ADVICE[worst.status]
     advice = f"{reason}, or {remedy}" if reason else remedy
+    epochs = worst.trace[-1].epoch
     several = f" in {len(missed)} of {len(results)} problems" if len(results) > 1 else ""
     warnings.warn(
         f"{estimator_name} is not certified{several}: relative gap {worst.certificate.relative_gap:.3g} where tol is "
-        f"{tol:g}, after {worst.trace[-1].epoch:g} epochs; {advice}",
+        f"{tol:g}, after {epochs:g} epoch{'' if epochs == 1.0 else 's'}; {advice}",
         ConvergenceWarning,
         stacklevel=caller_level(),
     )

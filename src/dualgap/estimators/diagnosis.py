@@ -6,10 +6,14 @@ import numpy as np
 
 from dualgap.data.columns import mean_squares
 from dualgap.problem import BaseProblem
+from dualgap.solvers.newton.settings import Settings
 
 # From this ratio of the largest to the smallest column on, scales are named: steps along the largest column alone are then a
 # million times as steep as along the smallest.
 SCALE_RATIO = 1e3
+# The same for Newton with a dense Hessian, whose steps do not depend on scale: the Hessian's diagonal then spans 1e14, and float64
+# has 16 digits.
+NEWTON_SCALE_RATIO = 1e7
 # Rows with ‖x‖²/(λS) above this need more epochs of single-row steps than the default of max_iter.
 MANY_EPOCHS = 1e3
 # A λ below this part of the mean ‖x‖² leaves Newton's matrix with fewer digits than a certificate needs.
@@ -20,9 +24,9 @@ SLOW_SOLVERS = ("pegasos", "sgd", "subgradient")
 
 def diagnose(problem: BaseProblem, solver: str) -> str | None:
     """The likeliest reason with its remedy, for a solver that ran; None where nothing about the problem explains it."""
-    is_newton = solver == "newton"
+    is_newton = solver in ("newton", "sparse_newton")
     ratio = scale_ratio(problem)
-    if ratio >= SCALE_RATIO:
+    if ratio >= (NEWTON_SCALE_RATIO if is_newton and _has_dense_steps(problem) else SCALE_RATIO):
         remedy = "use StandardScaler" if is_newton else "use solver='auto' or StandardScaler"
         return f"columns differ by {short(ratio)} in scale; {remedy}"
     epochs = problem.mean_squared_norm / problem.strength / problem.total_weight
@@ -36,6 +40,10 @@ def diagnose(problem: BaseProblem, solver: str) -> str | None:
     if solver in SLOW_SOLVERS:
         return f"{solver} takes ten times the epochs, or more, for each further digit; use solver='auto'"
     return None
+
+
+def _has_dense_steps(problem: BaseProblem) -> bool:
+    return min(problem.rows.count, problem.rows.dimension) <= Settings().dense_side
 
 
 def scale_ratio(problem: BaseProblem) -> float:

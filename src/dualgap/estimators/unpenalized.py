@@ -27,13 +27,13 @@ def effective_strength(strength: float, rows: Rows, sample_weight: Vector | None
     return TINY_PART * float(varying.min()) if varying.size else TINY_PART
 
 
-def note_tiny_strength(estimator_name: str, strengths: Sequence[float]) -> None:
-    """Name the λ that stood for no penalty."""
+def note_tiny_strength(estimator_name: str, strengths: Sequence[float], has_alpha: bool) -> None:
+    """Name the λ that stood for no penalty; `has_alpha` says that the estimator has `alpha` where others have `C`."""
     if not strengths:
         return
     low, high = min(strengths), max(strengths)
     named = f"λ = {low:.3g}" if low == high else f"λ from {low:.3g} to {high:.3g}"
     note(
         f"{estimator_name} without a penalty may have no minimum, so it was fitted with a tiny one, {named}, and the "
-        "certificate is of that problem; a smaller C, or a larger alpha, is a penalty of your choice"
+        f"certificate is of that problem; {'an alpha > 0' if has_alpha else 'a finite C'} is a penalty of your choice"
     )

@@ -98,6 +98,7 @@ def test_own_solver_estimator_and_function_race_beside_sdca(tmp_path: Path) -> N
     assert len(runs["zero_weights"].records["call_seconds"]) == 1
     assert "solvers=[descent, 'sdca', sklearn.LinearSVC(), zero_weights]" in command_of(race.runs)
     assert contenders.HELD == {}
+    assert "The lowest objective is that of sklearn.LinearSVC()" in race.winner, "its own duals prove little"
     text = race.page(tmp_path / "race.html").read_text(encoding="utf-8")
     assert "A contender of your own" in text
 
@@ -109,9 +110,13 @@ def test_own_solver_estimator_and_function_race_beside_sdca(tmp_path: Path) -> N
         ([3], {}, "a contender is a spec"),
         ([zero_weights], {"jobs": 2}, "leave jobs at 1"),
         (["nowhere.py:Solver"], {}, "there is no file 'nowhere.py'"),
+        (["mine.py:Ascent"], {}, "'mine.py' has no 'Ascent'; it has Descent, centroid"),
+        (["mine.py:Descent(steps=2)"], {}, r"unexpected keyword argument 'steps'; write its options, as in"),
+        (["mine.py:centroid(step=2)"], {}, "'centroid' in 'mine.py' is no class, so it takes no options"),
     ],
 )
-def test_what_cannot_race_is_refused_in_one_sentence(solvers: Any, options: Any, sentence: str) -> None:
+def test_what_cannot_race_is_refused_in_one_sentence(solvers: Any, options: Any, sentence: str, tmp_path: Path) -> None:
+    own(tmp_path)
     with pytest.raises((ValueError, TypeError, FileNotFoundError), match=sentence):
         dg.race("breast_cancer", solvers=solvers, epochs=1, **options)
     assert contenders.HELD == {}
@@ -136,6 +141,32 @@ def test_a_file_of_contenders_is_needed_by_race_alone(tmp_path: Path) -> None:
     with pytest.raises(SystemExit) as left:
         main(["race", "--resume", "-o", "out", "--repeats", "2", "-q"])
     assert left.value.code == 2, "another file of that name is another contender"
+
+
+def test_a_class_in_a_file_takes_options_as_a_solver_s_spec_does(tmp_path: Path) -> None:
+    X, y = toy()
+    own(tmp_path)
+    names = ["mine.py:Descent(step=0.1)", "mine.py:Descent"]
+    race = dg.race(X, y, names, strengths=0.1, epochs=5, repeats=1)
+    slow, quick = (run.certificate["primal"] for run in race.runs)
+    assert [run.settings["solver"] for run in race.runs] == names
+    assert slow != quick
+    assert "'mine.py:Descent(step=0.1)'" in command_of(race.runs)
+
+
+def test_estimators_of_dualgap_are_judged_by_their_own_duals() -> None:
+    X, y = toy()
+    race = dg.race(X, y, [dg.LinearSVC()], strengths=0.01, repeats=1)
+    assert race.runs[0].status == "CERTIFIED"
+
+
+def test_a_certified_winner_does_not_hide_who_was_as_close_without_duals() -> None:
+    X, y = toy()
+    race = dg.race(X, y, ["newton", LinearSVC()], strengths=0.01, repeats=1)
+    assert race.winner.startswith("newton wins: it reached a relative gap of 1e-06, by the judge's certificate")
+    assert (
+        "By its objective and the best dual of the race, sklearn.LinearSVC() came as close, in a call of" in race.winner
+    )
 
 
 def test_a_user_s_solver_goes_to_solve_too(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from dualgap.workbench import arrays, store, summary
 from dualgap.workbench.leaderboard import Leaderboard
 from dualgap.workbench.plan import Plan
 from dualgap.workbench.repeating import command_of
+from dualgap.workbench.verdict import verdict
 from pages import made_run
 
 SOLVERS = ["sdca", "pegasos(batch_size=4)"]
@@ -124,7 +125,7 @@ def test_in_a_terminal_it_is_a_short_table_and_the_winner(race: dg.Race) -> None
     assert lines[0] == f"breast_cancer: hinge, strength 1/n = {1 / 455:.4g}"
     assert lines[1].startswith("solver")
     assert lines[2].startswith(race.leaderboard()[0]["solver"])
-    assert lines[4] == race.winner == summary.verdict(race.runs, 1e-2)
+    assert lines[4] == race.winner == verdict(race.runs, 1e-2)
     assert lines[5] == race.bounds
     assert race.bounds.startswith("Proven: ")
     assert len(lines) == 6

@@ -11,6 +11,7 @@ import pytest
 
 from dualgap.workbench import looks, summary
 from dualgap.workbench.store import FinishedRun
+from dualgap.workbench.verdict import verdict
 from pages import SOLVERS, made_rival, made_run, many_runs
 
 
@@ -139,12 +140,12 @@ def test_bounds_and_verdicts_stand_missing_numbers() -> None:
     bare = made_run(certificate={}, records={}, status="STRANGE")
     assert summary.best_bounds([bare]) is None
     assert summary.bounds([bare]) == ""
-    assert "came closest" in summary.verdict([bare, made_run("sgd", rate=0.1)], 1e-6)
-    assert summary.verdict([], 1e-6) == "No run was finished, so there is no winner."
+    assert "came closest" in verdict([bare, made_run("sgd", rate=0.1)], 1e-6)
+    assert verdict([], 1e-6) == "No run was finished, so there is no winner."
     runs = many_runs(("sdca", "sgd"))
     dual, primal = summary.best_bounds(runs) or (math.nan, math.nan)
     assert dual <= primal
-    assert summary.verdict(runs, 1e-6).startswith("sdca wins")
+    assert verdict(runs, 1e-6).startswith("sdca wins")
 
 
 # Three digits whatever they are rounded to: a fourth would make a table wider than the screen.

@@ -14,7 +14,8 @@ from dualgap.cli.race_pace import Pace, roughly
 from dualgap.workbench import store
 from dualgap.workbench.plan import Plan
 from dualgap.workbench.runner import HeatResult, race
-from dualgap.workbench.summary import bounds, standings, verdict
+from dualgap.workbench.summary import bounds, standings
+from dualgap.workbench.verdict import verdict
 from test_cli import ESCAPE, _in_a_folder_of_its_own, called
 
 # Every race writes a folder; here too it is one of the test's own.

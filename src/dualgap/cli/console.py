@@ -118,6 +118,11 @@ def count(value: float | None) -> str:
     return "–" if value is None else f"{value:,.0f}" if value == round(value) or value >= 10 else f"{value:.1f}"
 
 
+def epochs_words(value: float | None) -> str:
+    """A number of epochs with its unit."""
+    return f"{count(value)} epoch{'' if value == 1 else 's'}"
+
+
 def score(value: float | None) -> str:
     """An accuracy or R² with three decimals."""
     return "–" if value is None else f"{value:.3f}"

@@ -19,7 +19,8 @@ from dualgap.data.files import write_text
 from dualgap.workbench import summary
 from dualgap.workbench.plan import Heat, Plan
 from dualgap.workbench.runner import HeatResult, RaceResult
-from dualgap.workbench.summary import Standing, bounds, goal_words, standings, verdict
+from dualgap.workbench.summary import Standing, bounds, goal_words, standings
+from dualgap.workbench.verdict import verdict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -53,7 +54,7 @@ def table(result: HeatResult) -> Table:
         padding=(0, 1, 0, 0),
         show_edge=False,
         pad_edge=False,
-        caption=f"{note}call: time of the whole call; updates: without the rest",
+        caption=f"{note}call: time of the whole call; updates: that of the updates alone",
         caption_justify="left",
         caption_style="dim",
     )

@@ -14,7 +14,7 @@ from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
-from dualgap.cli.console import count, duration, reading, score, small
+from dualgap.cli.console import count, duration, epochs_words, reading, score, small
 from dualgap.cli.race_pace import Pace
 from dualgap.cli.race_table import ENDINGS, heading
 from dualgap.trace import Record
@@ -144,7 +144,7 @@ class PlainView(View):
         repeat = f" {run.seed - self.plan.seed + 1}/{self.plan.repeats}" if self.plan.repeats > 1 else ""
         ending = ENDINGS.get(finished.status, (finished.status.lower(), ""))[0]
         tested = "" if finished.last("test_score") is None else f", test {score(finished.last('test_score'))}"
-        epochs = "" if finished.last("epoch") is None else f"{count(finished.last('epoch'))} epochs, "
+        epochs = "" if finished.last("epoch") is None else f"{epochs_words(finished.last('epoch'))}, "
         gap, spent = small(finished.certificate["relative_gap"]), duration(final(finished, "call_seconds"))
         return Text(f"{run.solver}{repeat}: {ending}, gap {gap}, {epochs}{spent}{tested}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import inspect
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from dualgap.workbench.rivals import RIVALS, Rival
 from dualgap.workbench.rivals.estimator import EstimatorRival, name_of_estimator
 from dualgap.workbench.rivals.function import FunctionRival
 
-FILE_MARK = ".py:"  # my_file.py:MySolver
+FILE_MARK = ".py:"  # my_file.py:MySolver, my_file.py:MySolver(step=0.5)
 HELD: dict[str, Solver | Rival] = {}
 WHAT = "an object of a Solver class, an estimator with fit, or a function (X, y, …) that returns weights"
 
@@ -55,8 +56,14 @@ def asked_for(solvers: Iterable[Any]) -> Asked:
             inside.append(spec.text_of(spec.build(asked, SOLVERS, "solver")))
             continue
         (outside if isinstance(find(asked), Rival) else inside).append(asked)
-        codes[asked] = IN_MEMORY if asked in HELD else _hash(Path(asked.rpartition(":")[0]))
+        codes[asked] = IN_MEMORY if asked in HELD else _hash(_file_of(asked)[0])
     return Asked(tuple(inside), tuple(outside), tuple(codes.items()))
+
+
+def _file_of(name: str) -> tuple[Path, str]:
+    """The file of a contender, and what it is called in there."""
+    file, _, inside = name.partition(FILE_MARK)
+    return Path(file + FILE_MARK[:-1]), inside
 
 
 def _hash(path: Path) -> str:
@@ -98,10 +105,7 @@ def _name_of(asked: Any) -> str:
 
 def _as_contender(asked: Any, name: str) -> Solver | Rival:
     """What races for an object; its class stands for one with its defaults."""
-    try:
-        thing = asked() if isinstance(asked, type) else asked
-    except TypeError as error:
-        raise ValueError(f"{name} cannot be made without arguments: {error}; pass an object") from None
+    thing = _made(asked, name, {}) if isinstance(asked, type) else asked
     if isinstance(thing, Solver):
         if isinstance(thing, tuple(SOLVERS.values())):
             raise ValueError(f"{name} is a solver of dualgap; race it by its spec, {spec.text_of(thing)!r}")
@@ -115,6 +119,15 @@ def _as_contender(asked: Any, name: str) -> Solver | Rival:
     if callable(thing):
         return FunctionRival(thing, name)
     raise TypeError(f"a contender is a spec, {WHAT}; got {type(thing).__name__}")
+
+
+def _made(kind: type, name: str, options: dict[str, Any]) -> Any:
+    try:
+        return kind(**options)
+    except TypeError as error:
+        options_advice = f"write its options, as in {kind.__name__}(step=0.5), or pass an object to dualgap.race"
+        advice = "write these methods" if inspect.isabstract(kind) else options_advice
+        raise ValueError(f"{name} cannot be made: {error}; {advice}") from None
 
 
 @cache
@@ -135,12 +148,23 @@ def _module_of(path: Path) -> Any:
 
 
 def _load(name: str) -> Any:
-    file, _, inside = name.rpartition(":")
-    path = Path(file)
+    path, inside = _file_of(name)
     if not path.is_file():
-        raise FileNotFoundError(f"there is no file {file!r}; a contender of your own is FILE.py:NAME")
+        raise FileNotFoundError(f"there is no file {str(path)!r}; a contender of your own is FILE.py:NAME")
     module = _module_of(path.resolve())
-    if not hasattr(module, inside):
-        there = ", ".join(word for word in vars(module) if not word.startswith("_"))
-        raise ValueError(f"{file!r} has no {inside!r}; it has {there or 'nothing'}")
-    return getattr(module, inside)
+    called = inside.partition("(")[0].strip()
+    if called not in vars(module):
+        there = ", ".join(word for word, thing in vars(module).items() if _may_race(thing, module.__name__))
+        raise ValueError(f"{str(path)!r} has no {called!r}; it has {there or 'no contender'}")
+    options = spec.parse(inside)[1] if "(" in inside else {}
+    found = vars(module)[called]
+    if options and not isinstance(found, type):
+        raise ValueError(f"{called!r} in {str(path)!r} is no class, so it takes no options; write {called} alone")
+    return _made(found, name, options) if options else found
+
+
+def _may_race(thing: Any, module: str) -> bool:
+    """Whether a class or a function was written in the module itself, or an object looks like a contender."""
+    if callable(thing):
+        return getattr(thing, "__module__", None) == module
+    return isinstance(thing, Solver) or hasattr(thing, "fit")

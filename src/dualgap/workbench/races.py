@@ -19,6 +19,7 @@ from dualgap.workbench import arrays, config, contenders, extras, figures, plots
 from dualgap.workbench.leaderboard import Leaderboard, leaderboard
 from dualgap.workbench.plan import Plan, Run
 from dualgap.workbench.results_schema import is_number
+from dualgap.workbench.verdict import verdict
 from dualgap.workbench.watcher import Watcher
 
 if TYPE_CHECKING:
@@ -328,7 +329,7 @@ class Race:
 
 def _verdict(heat: Sequence[store.FinishedRun]) -> str:
     tol = heat[0].settings.get("tol") if heat else None
-    return summary.verdict(heat, float(tol) if tol is not None and is_number(tol) else 0.0)
+    return verdict(heat, float(tol) if tol is not None and is_number(tol) else 0.0)
 
 
 def _paragraph(text: str) -> str:

@@ -29,9 +29,6 @@ ENDINGS = {
     "BROKEN": "broken",
     "REFUSED": "refused",
 }
-# Below this many times the winner's seconds a second place is called close.
-CLOSE = 1.2
-MANY_TIMES = 1e6
 
 Numbers = NDArray[np.float64]
 
@@ -204,50 +201,6 @@ def goal_words(tol: float, gap_tol: float | None) -> str:
     return f"a relative gap of {tol:g}" + (f" or a gap of {gap_tol:g}" if gap_tol else "")
 
 
-def verdict(runs: Sequence[FinishedRun], tol: float) -> str:
-    """One sentence: the winner, by how much, and how sure that is. All that was seen of any contender is what the judge certified."""
-    ranked = standings(runs)
-    if not ranked:
-        return "No run was finished, so there is no winner."
-    best, *others = ranked
-    goal = goal_words(tol, runs[0].settings.get("gap_tol"))
-    measure = best.measure
-    value = best.median(measure) or 0.0
-    reached = f"reached {goal}, by the judge's certificate, in a call of {duration(value)}"
-    if best.certified:
-        said = f"{best.solver} {reached}" if not others else f"{best.solver} wins: it {reached}"
-    else:
-        said = f"None reached {goal} by the judge's certificate; {best.solver} came closest with {value:.1e}"
-    rivals = [other for other in others if other.certified == best.certified]
-    if not others:
-        return f"{said}, without a rival."
-    if not rivals:
-        return f"{said}, and no other contender got there."
-    second = rivals[0]
-    ratio = (second.median(measure) or 0.0) / value if value else math.inf
-    said += f", {second.solver} next with {_times(ratio)} as much; {_sureness(best, rivals, measure, ratio)}."
-    return said
-
-
-def _times(ratio: float) -> str:
-    digits = 2 if ratio < 2 else 1 if ratio < 10 else 0
-    return f"{ratio:,.{digits}f} times" if ratio < MANY_TIMES else "millions of times"
-
-
-def _sureness(best: Standing, rivals: Sequence[Standing], measure: str, ratio: float) -> str:
-    repeats = len(best.runs)
-    if repeats == 1:
-        return f"one run each{', and too close to be sure' if ratio < CLOSE else ''}, so let --repeats 5 confirm it"
-    ahead = 0
-    for finished in best.runs:
-        seed, mine = finished.settings.get("seed"), _or_infinite(final(finished, measure))
-        same_seed = [run for rival in rivals for run in rival.runs if run.settings.get("seed") == seed]
-        ahead += all(mine < _or_infinite(final(run, measure)) for run in same_seed)
-    if ahead == repeats and ratio >= CLOSE:
-        return f"ahead in all {repeats} repeats"
-    return f"ahead in {ahead} of {repeats} repeats, too close to be sure"
-
-
 def duration(seconds: float) -> str:
     """Three digits and a unit: 4.21 ms, 1.20 s."""
     if seconds < 1000.0:
@@ -384,5 +337,5 @@ def _number(value: Any) -> float:
     return float(value) if is_number(value) else math.nan
 
 
-def _or_infinite(value: float | None) -> float:
+def or_infinite(value: float | None) -> float:
     return math.inf if value is None else value

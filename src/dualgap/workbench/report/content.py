@@ -14,6 +14,7 @@ from dualgap.workbench.report.coefficients import coefficients
 from dualgap.workbench.report.packing import Pool
 from dualgap.workbench.store import FinishedRun
 from dualgap.workbench.summary import Standing
+from dualgap.workbench.verdict import verdict
 
 X_FIELDS = ("call_seconds", "seconds", "cpu_seconds", "epoch", "updates")
 Y_FIELDS = ("suboptimality", "relative_gap", "primal", "test_score", "support")
@@ -123,7 +124,7 @@ def _heat(
         "tol": tol,
         "gap_tol": heat[0].settings.get("gap_tol"),
         "goal": summary.goal_words(tol, heat[0].settings.get("gap_tol")),
-        "verdict": summary.verdict(heat, tol),
+        "verdict": verdict(heat, tol),
         "winner": ranked[0].solver,
         "certified": ranked[0].certified,
         "lead": _lead(ranked),

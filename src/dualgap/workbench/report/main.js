@@ -63,7 +63,7 @@ function drawTiles() {
   }
   if (heat.bounds) {
     const [dual, primal] = heat.bounds;
-    tiles.push(tile("Optimum, proven between", plainText(dual, 9), `and ${plainText(primal, 9)}`));
+    tiles.push(tile("Optimum, proven between", significantText(dual, 9), `and ${significantText(primal, 9)}`));
   }
   byId("tiles").replaceChildren(...tiles);
   byId("refusals").replaceChildren(...heat.refusals.map(([solver, sentence]) => make("li", {}, make("code", {}, solver), ` refused: ${sentence}`)));

@@ -36,8 +36,11 @@ function tableRows() {
 
 function bestValues() {
   const found = {};
+  // A time is good where it led to the goal; where nobody got there, and of all else, every row counts.
+  const reached = state.heat.rows.filter((row) => row.certified);
   for (const [name, column] of Object.entries(COLUMNS)) {
-    const values = column.best ? state.heat.rows.map(column.value).filter(isNumber) : [];
+    const rows = reached.length && ["call", "updates"].includes(name) ? reached : state.heat.rows;
+    const values = column.best ? rows.map(column.value).filter(isNumber) : [];
     if (values.length > 1) found[name] = column.best(...values);
   }
   return found;

@@ -69,7 +69,7 @@ function references(y) {
       found.push({ height: dual, label: apart ? "best certified dual" : "best certified dual and primal", color: good, below: true });
     }
     if (y === "suboptimality" && primal > dual) {
-      found.push({ height: primal - dual, label: "best certified primal − best certified dual: the optimum is known to this", color: good });
+      found.push({ height: primal - dual, label: "the optimum is known to this", color: good });
     }
   }
   if (y === "relative_gap") found.push({ height: state.heat.tol, label: `asked for ${state.heat.tol.toExponential()}`, color: good });

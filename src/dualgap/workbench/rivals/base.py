@@ -15,10 +15,11 @@ Vector = NDArray[np.float64]
 
 
 class Fit(NamedTuple):
-    """The weights of a fit, and how many iterations of its own kind it made, where it says so."""
+    """The weights of a fit, how many iterations of its own kind it made, and its duals, where it says so."""
 
     weights: Vector
     iterations: int | None = None
+    duals: Vector | None = None
 
 
 class Rival(ABC):

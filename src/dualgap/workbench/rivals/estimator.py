@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dualgap.estimators.base import CertifiedModel
 from dualgap.losses import LOSSES, Loss
 from dualgap.workbench.rivals.base import Fit, Rival
 from dualgap.workbench.rivals.function import ONE_RUNG
@@ -31,7 +32,8 @@ def name_of_estimator(estimator: Any) -> str:
 class EstimatorRival(Rival):
     """A clone of the estimator for every fit, with C = 1/(λn), or the alpha that means λ, the loss of the race, and no intercept.
 
-    Other parameters stay as they are. With `tol` it is fitted at one tolerance after the other; the weights are its `coef_`.
+    Other parameters stay as they are. With `tol` it is fitted at one tolerance after the other; the weights are its `coef_`, and
+    the duals are those of dualgap's own estimators, which have them in `dual_coef_`.
     """
 
     package = "yours"
@@ -72,6 +74,7 @@ class EstimatorRival(Rival):
         return Fit(
             np.asarray(model.coef_, dtype=np.float64).ravel(),
             None if iterations_made is None else int(np.max(iterations_made)),
+            np.asarray(model.dual_coef_).ravel() if isinstance(model, CertifiedModel) else None,
         )
 
 

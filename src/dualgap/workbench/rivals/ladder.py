@@ -139,7 +139,7 @@ def _check(rival: Rival, problem: Problem) -> None:
 def _judged(problem: Problem, fit: Fit) -> Judgement:
     if fit.weights.shape != (problem.rows.dimension,) or not np.isfinite(fit.weights).all():
         raise ValueError("its weights are not finite numbers, one a column")
-    return certify(problem, fit.weights)
+    return certify(problem, fit.weights, duals=fit.duals)
 
 
 def _affordable(fit: Fit, clock: Clock, seconds: float) -> int:

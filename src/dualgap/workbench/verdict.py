@@ -84,11 +84,9 @@ def _by_best_dual(ranked: Sequence[Standing], tol: float) -> str:
     if best.certified:
         calls = {one.solver: _call_within(one, dual, tol) for one in ranked if not one.certified}
         solver, call = min(calls.items(), key=lambda item: item[1], default=("", math.inf))
-        if not math.isfinite(call):
+        if not call < or_infinite(best.median("call_seconds")):
             return ""
-        return (
-            f" By its objective and the best dual of the race, {solver} came as close, in a call of {duration(call)}."
-        )
+        return f" By its objective and the best dual of the race, {solver} came as close in a shorter call, of {duration(call)}."
     above = {one.solver: _least_above(one, dual) for one in ranked}
     solver = min(above, key=lambda name: above[name])
     if not above[solver] < above[best.solver]:

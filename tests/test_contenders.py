@@ -164,11 +164,11 @@ def test_estimators_of_dualgap_are_judged_by_their_own_duals() -> None:
 
 @pytest.mark.parametrize(("call", "is_named"), [(1e-6, True), (10.0, False)])
 def test_a_certified_winner_does_not_hide_who_was_as_close_and_quicker(call: float, is_named: bool) -> None:
-    runs = [made_run("sdca"), made_rival()]
+    runs = [made_run("sdca", length=80), made_rival()]
     best = summary.best_bounds(runs[:1])
     assert best is not None
     fits = {"call_seconds": [call, 20.0], "relative_gap": [0.5, 0.4], "primal": [best[0] * (1 + 1e-8), 0.31]}
-    bare = replace(runs[1], records=runs[1].records | fits, status="STOPPED")
+    bare = replace(runs[1], records=runs[1].records | fits, certificate={"primal": 0.31, "dual": 0.2}, status="STOPPED")
     said = verdict([runs[0], bare], 1e-6)
     assert said.startswith("sdca wins: it reached a relative gap of 1e-06, by the judge's certificate")
     assert ("scikit-learn LinearSVC came as close in a shorter call, of 1.00 µs" in said) is is_named

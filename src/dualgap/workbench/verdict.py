@@ -116,5 +116,5 @@ def _above(run: FinishedRun, dual: float) -> Numbers:
     """(P − D*)/P of each record, a bound on (P − P*)/P."""
     primal = column(run, "primal")
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # a results file can have any number
-        above: Numbers = (primal - dual) / primal
+        above: Numbers = np.maximum(primal - dual, 0.0) / primal
     return above

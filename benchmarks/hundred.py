@@ -1,4 +1,4 @@
-"""Eight solvers, a hundred repeats, breast cancer: how long the whole `race` takes, and how large what it leaves is.
+"""The default race, a hundred repeats, breast cancer: how long the whole `race` takes, and how large what it leaves is.
 
 python benchmarks/hundred.py [--jobs 2] [--repeats 100]
 """

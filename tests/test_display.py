@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -36,6 +37,19 @@ def test_several_problems_are_counted() -> None:
     shown = str(dg.LinearSVC().fit(FLOWERS, SPECIES))
     assert "status: CERTIFIED (3 problems)" in shown
     assert "largest relative gap: " in shown
+
+
+def test_an_ending_names_the_estimator_s_own_limit() -> None:
+    model = dg.LinearSVC(solver="sdca", max_iter=1)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, Y)
+    assert "status: EPOCHS_EXHAUSTED, max_iter was reached first; raise max_iter or tol" in str(model)
+
+
+def test_verbose_says_which_of_several_problems_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    dg.LinearSVC(verbose=1).fit(FLOWERS, SPECIES)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line for line in lines if line.startswith("problem")] == [f"problem {k} of 3" for k in (1, 2, 3)]
 
 
 def test_stream_shows_its_last_batch() -> None:

@@ -40,6 +40,12 @@ def watch(visible: bool, max_epochs: float, tol: float) -> Iterator[Callable[[Re
         yield lambda record: bar.update(task, completed=record.epoch, description=_sentence(record, tol))
 
 
+def say(text: str) -> None:
+    """A line of its own on standard error."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
 def _sentence(record: Record, tol: float) -> str:
     return f"epoch {record.epoch:g}  relative gap {record.relative_gap:.2e} → {tol:.0e}"
 
@@ -53,19 +59,14 @@ def _lines() -> Iterator[Callable[[str], None]]:
         nonlocal count, kept
         count, kept = count + 1, text
         if count & (count - 1) == 0:
-            say()
-
-    def say() -> None:
-        nonlocal kept
-        sys.stderr.write(kept + "\n")
-        sys.stderr.flush()
-        kept = ""
+            say(kept)
+            kept = ""
 
     try:
         yield write
     finally:
         if kept:
-            say()
+            say(kept)
 
 
 @contextmanager

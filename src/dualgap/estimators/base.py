@@ -38,6 +38,7 @@ from dualgap.linalg.parallel import parallel_map, use_threads
 from dualgap.losses import Loss
 from dualgap.models.from_estimator import FitFacts, SavesModels, dense
 from dualgap.problem import BaseProblem, Problem
+from dualgap.progress import say
 from dualgap.result import Result, Status
 from dualgap.run import solve
 from dualgap.solvers import Auto, Solver
@@ -185,6 +186,8 @@ class CertifiedModel(ShowsCertificate, CallbackSupport, SavesModels, BaseEstimat
                 result = _result_without_run(problems[k], start, self.tol, solver)
                 if result is not None:
                     return result
+            if self.verbose and len(problems) > 1:
+                say(f"problem {k + 1} of {len(problems)}")
             with tasks.epochs_of(k) as callback:
                 result = solve(
                     problems[k],

@@ -58,7 +58,8 @@ def facts_of_fit(model: Any) -> list[tuple[str, str]]:
 def _endings(statuses: list[Any]) -> str:
     """The ending, or how many problems ended in which way."""
     if len(statuses) == 1:
-        return f"{statuses[0].name}, {statuses[0].value}"
+        # Estimators have scikit-learn's name for the limit that `solve` calls max_epochs.
+        return f"{statuses[0].name}, {statuses[0].value.replace('max_epochs', 'max_iter')}"
     return ", ".join(f"{status.name} ({count} problems)" for status, count in Counter(statuses).items())
 
 

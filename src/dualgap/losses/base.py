@@ -324,4 +324,4 @@ def refuse_outside(lines: Vector, duals: Vector, low: float, high: float) -> Vec
 def positive(owner: str, name: str, value: Any) -> None:
     """Refuse a parameter that is not a positive finite number."""
     if not (is_number(value) and value > 0):
-        raise ValueError(f"{owner} needs {name} > 0, got {value!r}; the default is a good start")
+        raise ValueError(f"{owner} needs {name} > 0, got {value!r}; leave it out for its default")

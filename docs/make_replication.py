@@ -29,6 +29,7 @@ from dualgap.replication.errata import ERRATA
 from dualgap.replication.figures import FIGURES
 from dualgap.replication.margins import MARGINS
 from dualgap.replication.page import write_page
+from dualgap.replication.reading import GLOSSARY, JUDGING
 from dualgap.replication.reports import REPORTS
 from dualgap.replication.table import experiments
 from dualgap.replication.verdicts import Verdict
@@ -52,26 +53,17 @@ This page is written by `python docs/make_replication.py` from [the results](rep
 `python docs/make_replication.py --html FILE` makes the page with all figures from the same results, but for pictures of blood
 cells, which only a run with the data set can show. [Errata](errata.md) lists what the reports printed wrong.
 """
-JUDGING = """## How a claim is judged
-
-Each claim has parts, and a rule for each part: a pure function of the results (`src/dualgap/replication/rules_r0.py` and so
-on). Every part has a 95 % interval, from a bootstrap over repeats with the same seeds for all solvers. A difference holds if its
-interval excludes none; an equality holds if its interval lies inside a margin fixed beforehand; a part is undecided otherwise.
-Speeds are compared where 30, 10, 3, 1 and 0.1 % of the way from P(0) to the certified optimum is left for good; a comparison
-holds if it holds at every height that both curves reach, and fails if it fails at one. A curve that is below a height at its
-first record decides nothing. Findings on different data sets are different parts. All parts hold: the claim holds. Some hold and
-some do not: it holds in part. None holds: it does not hold. If undecided parts could still change that, the claim is undecided.
-
-The rules and margins are older than the runs of this version and younger than an earlier full run, whose verdicts rested
+HISTORY = """The rules and margins are older than the runs of this version and younger than an earlier full run, whose verdicts rested
 partly on first records, on curves cut to the shortest run, and on medians without any interval. Margins follow from the words
 and figures of the reports, with a reason for each in the table below, and were not changed.
 
-Two things came after a first look at these results. Three experiments got more repeats, since their intervals were too wide to
-decide: R2 on breast cancer data (20 to 100) and on simulated data (20 to 60), and the three methods of R3 (20 to 100). And three
-rules were mended that read more out of runs than is in them: an error at epoch 2 is not read off a record of epoch 0; the value
-with the best mean over a few splits is not certain to be the best (R4.5); one order for all epochs is not compared with
-permutations in the first epoch, where both are the same run. The last one changed a verdict's part, that cyclic order is slower
-on skin data (R0.3), from "does not hold" to undecided.
+What came after a first look at these results: experiments whose intervals were too wide to decide got more repeats, R2 on breast
+cancer data (20 to 100) and on simulated data (20 to 60), and the three methods of R3 (20 to 100). And four rules were mended.
+Three read more out of runs than is in them: an error at epoch 2 is not read off a record of epoch 0; the value with the best mean
+over a few splits is not certain to be the best (R4.5); one order for all epochs is not compared with permutations in the first
+epoch, where both are the same run, which changed the part that cyclic order is slower on skin data (R0.3) from "does not hold" to
+undecided. One declined where it need not: a median over repeats is known within bounds where a few of them have no value, which
+changed the part of R3.1 that both dual methods take fewer than 10 epochs from undecided to "holds"; one run of 100 has no value.
 """
 
 
@@ -102,12 +94,14 @@ def page(gathered: gathering.Gathered | None = None) -> str:
     settings = json.loads(SETTINGS.read_text(encoding="utf-8"))
     verdicts = judged(list(CLAIMS.values()), gathered)
     parts = [HEAD, "## Verdicts", "", answer(verdicts, bool(settings["quick"])), "", *summary(verdicts)]
+    parts += ["", *folded("The words of this page", [f"- **{word}**: {meaning}." for word, meaning in GLOSSARY])[:-1]]
     for report, about in REPORTS.items():
         parts += ["", f"## {report}: {about.title}", "", f"*{about.authors}, {about.date}.* {about.about}", ""]
         parts += [f"![{about.figure}: {FIGURES[about.figure].says}]({picture_of(report)})"]
         for claim in (one for one in CLAIMS.values() if one.report == report):
             parts += ["", *section(claim, verdicts[claim.id])]
-    parts += ["", JUDGING, "## The results of this page", "", *_how(gathered, settings), *_stale(gathered)]
+    parts += ["", "## How a claim is judged", "", *(f"{text}\n" for text in JUDGING), HISTORY]
+    parts += ["## The results of this page", "", *_how(gathered, settings), *_stale(gathered)]
     parts += [*folded("Settings of every experiment, in full size", _settings())]
     parts += [*folded("Margins, with the reason for each", _margins())]
     parts += [

@@ -46,11 +46,16 @@ def _draw(panel: Panel, ax: Any) -> None:
         ax.plot(line.x, line.y, dash, color=color, label=line.name, linewidth=1.4)
         if line.low is not None and line.high is not None:
             ax.fill_between(line.x, line.low, line.high, color=color, alpha=0.15, linewidth=0)
-    for words, level in panel.levels.items():
-        ax.axhline(level, color="black", linewidth=0.8, linestyle=":")
-        ax.annotate(words, (1.0, level), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8)
     ax.set_xscale("log" if panel.log_x else "linear")
     ax.set_yscale("log" if panel.log_y else "linear")
+    if panel.log_y:
+        ax.yaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_minor_formatter("{x:g}")
+    for words, level in panel.levels.items():
+        ax.axhline(level, color="black", linewidth=0.8, linestyle=":")
+        # P ends on P* from above, D from below: the words stand on the free side.
+        side = "top" if panel.log_y else "bottom"
+        ax.annotate(words, (1.0, level), xycoords=("axes fraction", "data"), ha="right", va=side, fontsize=8)
     if panel.top is not None:
         ax.set_ylim(top=panel.top)
     ax.set_title(panel.title, fontsize=10)

@@ -12,7 +12,7 @@ from claimed import BEST, POINTS, START, censored, frame_of, made_trial, noisy, 
 from dualgap.replication.claims import CLAIMS
 from dualgap.replication.frames import Frame
 from dualgap.replication.heights import faster
-from dualgap.replication.intervals import inside, regret_interval
+from dualgap.replication.intervals import inside, median_interval, ratio_interval, regret_interval
 from dualgap.replication.measures import at_epoch
 from dualgap.replication.verdicts import Finding, Outcome, all_of
 from test_claims_others import EVERY
@@ -63,6 +63,20 @@ def test_the_best_of_a_few_noisy_values_is_not_certain_to_be_the_best() -> None:
     assert not regret_interval(np.array([[np.nan] * 8])).is_known
 
 
+def test_few_unknown_repeats_widen_a_median_and_many_make_it_unknown() -> None:
+    """An unknown repeat may be anything: with one of 40 the median is bounded, with 20 of 40 it is not."""
+    values = np.random.default_rng(5).uniform(4.0, 6.0, 40)
+    one, half = (np.where(np.arange(40) < unknown, np.nan, values) for unknown in (1, 20))
+    whole, wider = median_interval(values), median_interval(one)
+    assert wider.low <= whole.low <= whole.high <= wider.high
+    assert inside(wider, 4.0, 6.0) is True
+    assert inside(median_interval(half), 4.0, 6.0) is None
+    assert not median_interval(np.full(40, np.nan)).is_known
+    assert inside(ratio_interval(10.0 * values, one), 5.0, 20.0) is True
+    assert inside(ratio_interval(10.0 * values, half), 5.0, 20.0) is None
+    assert inside(ratio_interval(half, values), 0.1, 10.0) is None
+
+
 def test_what_decides_is_told_in_brief_and_the_rest_in_full() -> None:
     """The quick solver comes down to 5 % early and all the way late: it is ahead above 5 % and behind below."""
     updates = np.linspace(0.0, 5000.0, POINTS)
@@ -96,6 +110,11 @@ def test_heights_reached_while_two_solvers_are_the_same_run_compare_nothing() ->
     assert found.holds is True
     assert found.brief == "one order takes 1.6 (1.6 to 1.6) times permutations's updates (at 3 %, 1 % and 0.1 %)"
     assert "30 %, 10 % reached while both are the same run" in found.numbers
+    flat = replace(trial, solver="flat", records=dict(records) | {"primal": [START] * POINTS})
+    frame = frame_of(*trials, flat)
+    found = faster(frame, frame.of("made up", "permutations"), frame.of("made up", "flat"))
+    assert found.holds is None
+    assert found.brief.startswith("flat against permutations: 30 %, 10 %, 3 %")
 
 
 def test_a_verdict_in_short_names_the_part_it_rests_on() -> None:

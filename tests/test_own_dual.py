@@ -130,19 +130,34 @@ def test_race_stores_own_duals() -> None:
     assert all(own <= bound + 1e-12 for own, bound in zip(run.records["own_dual"], run.records["dual"], strict=True))
 
 
-def runs_of_r3() -> list[FinishedRun]:
-    common: dict[str, Any] = {"data": ("classification(n=60)",), "strengths": ("1/n",), "test_size": 0.0, "repeats": 1}
+def runs_of_r3(data: tuple[str, ...] = ("classification(n=60)",)) -> list[FinishedRun]:
+    common: dict[str, Any] = {"data": data, "strengths": ("1/n",), "test_size": 0.0, "repeats": 1}
     common |= {"standardize": False, "experiment": ACCURACY}
     proof = Plan(solvers=(REFERENCE,), epochs=1000, **common)
     dual = Plan(solvers=("projected_ascent", "box_ascent"), epochs=10, tol=0.0, every=1, **common)
     return [*race(proof).runs, *race(dual).runs]
 
 
-def panel_of(runs: list[FinishedRun], solver: str) -> Panel:
+def panels_of(runs: list[FinishedRun], solver: str) -> list[Panel]:
     name = f"dual-{solver.replace(' ', '-')}"
-    (panel,) = next(figure for figure in FIGURES if figure.name == name).make(gather(runs, {}))
-    assert isinstance(panel, Panel)
+    made = next(figure for figure in FIGURES if figure.name == name).make(gather(runs, {}))
+    return [panel for panel in made if isinstance(panel, Panel)]
+
+
+def panel_of(runs: list[FinishedRun], solver: str) -> Panel:
+    (panel,) = panels_of(runs, solver)
     return panel
+
+
+def test_figures_of_several_draws_show_the_first_as_it_is_and_all_as_fractions_of_their_optima() -> None:
+    both = panels_of(runs_of_r3(("classification(n=60, seed=3)", "classification(n=60, seed=4)")), BOX)
+    alone = panel_of(runs_of_r3(("classification(n=60, seed=3)",)), BOX)
+    assert [panel.title for panel in both] == ["the first draw", "all draws"]
+    assert both[0].lines[0].y == alone.lines[0].y
+    assert both[0].levels == alone.levels
+    assert both[1].levels == {"P* (proven)": 1.0}
+    assert both[1].lines[0].high is not None
+    assert 0.5 < max(both[1].lines[0].high) <= 1.0 + 1e-6
 
 
 def test_figures_draw_own_duals_below_the_optimum_and_say_where_results_have_none() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +17,7 @@ from dualgap.replication.frames import Missing
 from dualgap.replication.gathering import Gathered
 from dualgap.replication.margins import MARGINS
 from dualgap.replication.panels import Figure, Panel, Pictures, Table
+from dualgap.replication.reading import GLOSSARY, JUDGING
 from dualgap.replication.reports import REPORTS
 from dualgap.replication.table import experiments
 from dualgap.replication.verdicts import Outcome, Part, Verdict, proven
@@ -56,8 +59,7 @@ def content(
     """What the template shows by itself, and under `data` what the page's scripts draw."""
     verdicts = judged(claims, gathered)
     pool = Pool()
-    panels: list[dict[str, Any]] = []
-    styles: dict[str, None] = {}
+    panels: list[Panel] = []
     drawn: dict[str, str] = {}
     says = {one.name: one.says for one in experiments(quick)}
 
@@ -66,7 +68,7 @@ def content(
             return {"id": figure.id, "at": drawn[figure.id]}
         drawn[figure.id] = where
         entry: dict[str, Any] = {"id": figure.id, "name": figure.name, "says": figure.says, "parts": []}
-        entry["setting"] = " ".join(dict.fromkeys(says[name] for name in figure.experiments if name in says))
+        entry["setting"] = _once(says[name] for name in figure.experiments if name in says)
         try:
             made = figure.make(gathered)
         except Missing as missing:
@@ -74,7 +76,7 @@ def content(
         for part in made:
             if isinstance(part, Panel):
                 entry["parts"].append({"kind": "panel", "place": len(panels), "title": part.title})
-                panels.append(_packed(part, pool, styles))
+                panels.append(part)
             elif isinstance(part, Table):
                 entry["parts"].append({"kind": "table", "title": part.title, "head": part.head, "rows": part.rows})
             elif isinstance(part, Pictures):
@@ -117,8 +119,14 @@ def content(
         "provenance": provenance.facts(gathered.runs) if gathered.runs else [],
         "command": command,
         "settings": {"head": settings.HEAD, "rows": settings.table(experiments(quick))},
+        "glossary": GLOSSARY,
+        "judging": JUDGING,
         "margins": [(f"{one.value:g} {one.unit}", one.reason) for one in MARGINS.values()],
-        "data": {"panels": panels, "styles": _styled(styles), "pool": pool.texts},
+        "data": {
+            "panels": [_packed(panel, pool) for panel in panels],
+            "styles": _styled(panels),
+            "pool": pool.texts,
+        },
     }
 
 
@@ -175,10 +183,14 @@ def _parts(parts: Iterable[Part]) -> list[dict[str, str]]:
     return shown
 
 
-def _packed(panel: Panel, pool: Pool, styles: dict[str, None]) -> dict[str, Any]:
+def _once(texts: Iterable[str]) -> str:
+    """Several texts as one, in which no sentence comes twice."""
+    return " ".join(dict.fromkeys(sentence for text in texts for sentence in re.split(r"(?<=\.) ", text)))
+
+
+def _packed(panel: Panel, pool: Pool) -> dict[str, Any]:
     lines = []
     for line in panel.lines:
-        styles.setdefault(line.name)
         lists = [line.x, line.y] + ([line.low, line.high] if line.low is not None and line.high is not None else [])
         lines.append([line.name, line.marked, *(pool.add(values) for values in lists)])
     levels = [[words, level] for words, level in panel.levels.items() if math.isfinite(level)]
@@ -193,8 +205,19 @@ def _packed(panel: Panel, pool: Pool, styles: dict[str, None]) -> dict[str, Any]
     }
 
 
-def _styled(names: Mapping[str, None]) -> dict[str, list[str]]:
-    return {name: list(style) for name, style in looks.styles(names).items()}
+def _styled(panels: Iterable[Panel]) -> dict[str, list[str]]:
+    """A color, dash and symbol for each name, the same in all panels; two names in one panel differ in color."""
+    company: dict[str, set[str]] = {}
+    for panel in panels:
+        names = [line.name for line in panel.lines]
+        for name in names:
+            company.setdefault(name, set()).update(names)
+    places: dict[str, int] = {}
+    for name, others in company.items():
+        taken = {places[other] for other in others if other in places}
+        places[name] = next(place for place in itertools.count() if place not in taken)
+    styles = list(looks.styles(map(str, range(max(places.values(), default=0) + 1))).values())
+    return {name: list(styles[place]) for name, place in places.items()}
 
 
 def _line(problem: Problem) -> dict[str, Any]:

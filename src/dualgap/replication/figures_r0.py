@@ -58,7 +58,7 @@ def _comparison(data: str) -> Callable[[Gathered], Sequence[Panel]]:
     return lambda gathered: [
         curves(gathered, name, x=x, title=_titled(name, words), solvers=shown, log_x=True)
         for name in _measured(gathered, _of(data))
-        for x, words in (("updates", "against updates"), ("epoch", "against rows touched"))
+        for x, words in (("updates", "against updates"), ("epoch", "against rows touched, in epochs"))
     ]
 
 
@@ -91,7 +91,7 @@ def speeds(gathered: Gathered) -> Sequence[Table]:
                 for place in range(len(HEIGHTS))
             ]
             rows.append((solver, *cells))
-        head = ("updates / rows touched until", *(f"{100 * height:g} %" for height in HEIGHTS))
+        head = ("updates / rows touched until at most", *(f"{100 * height:g} % is left" for height in HEIGHTS))
         tables.append(Table(_titled(name, name.removeprefix("R0.").partition(",")[0]), head, tuple(rows)))
     return tables
 
@@ -151,7 +151,7 @@ def coefficients(gathered: Gathered) -> Sequence[Panel]:
             if not lines:
                 lines.append(Line("β", places, _unit(trial.beta), marked=True))
             lines.append(Line(name, places, _unit(trial.weights), marked=True))
-        panels.append(Panel(title, "coefficient", "value, length 1", tuple(lines)))
+        panels.append(Panel(title, "coefficient", "value", tuple(lines)))
     return panels
 
 
@@ -186,22 +186,38 @@ FIGURES = (
         for place, data in enumerate(SETS, start=1)
     ),
     Figure(
-        "R0 figure 4", "sampling-genomic", "SDCA's samplings, genomic.", _of("genomic"), _among("genomic", SAMPLINGS)
+        "R0 figure 4",
+        "sampling-genomic",
+        "Three ways of drawing rows for SDCA, genomic data.",
+        _of("genomic"),
+        _among("genomic", SAMPLINGS),
     ),
-    Figure("R0 figure 5", "sampling-skin", "SDCA's samplings, skin.", ("R0.skin",), _among("skin", SAMPLINGS)),
+    Figure(
+        "R0 figure 5",
+        "sampling-skin",
+        "Three ways of drawing rows for SDCA, skin data; in their first epoch permutation and cyclic are the same run.",
+        ("R0.skin",),
+        _among("skin", SAMPLINGS),
+    ),
     Figure(
         "R0 figure 6",
         "projection",
-        "Pegasos with and without projection, genomic.",
+        "Pegasos with and without projection, genomic data.",
         _of("genomic"),
         _among("genomic", (PEGASOS, PROJECTED)),
     ),
-    Figure("R0 figure 7", "coefficients", "Coefficients against the true β.", ("R0.table 2",), coefficients),
+    Figure(
+        "R0 figure 7",
+        "coefficients",
+        "Coefficients of the first draw against the true β, each vector scaled to length 1.",
+        ("R0.table 2",),
+        coefficients,
+    ),
     *(
         Figure(
             f"R0 figure {place}",
             f"strengths-{solver.lower().replace(' ', '-')}",
-            f"The influence of λ on {solver}, genomic.",
+            f"The influence of λ on {solver}, genomic data.",
             ("R0.strengths, standardized", "R0.strengths"),
             _strengths(solver),
         )
@@ -211,9 +227,15 @@ FIGURES = (
     Figure(
         "R0 speeds",
         "speeds",
-        "How soon each fraction of the way from P(0) to P* is left, at most, for good.",
+        "Updates, and rows touched, after which at most so much of the way from P(0) to P* is left for good.",
         EXPERIMENTS,
         speeds,
     ),
-    Figure("R0 random stop", "random-stop", "Pegasos at a random iteration.", ("R0.random stop",), random_stop),
+    Figure(
+        "R0 random stop",
+        "random-stop",
+        "How many runs of Pegasos are how near to P* at a random iteration.",
+        ("R0.random stop",),
+        random_stop,
+    ),
 )

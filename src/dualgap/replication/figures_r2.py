@@ -53,25 +53,44 @@ def labels(gathered: Gathered) -> Sequence[Panel]:
 def _outputs(suffix: str) -> Callable[[Gathered], Sequence[Panel]]:
     names = (AVERAGE + suffix, RANDOM + suffix)
     return lambda gathered: [
-        curves(gathered, experiment, "test_score", title=experiment.removeprefix("R2."), solvers=names)
+        curves(gathered, experiment, "test_score", title=TITLES[experiment], solvers=names)
         for experiment in (SIGNS, SIMULATED)
     ]
 
 
 BOTH = (SIGNS, SIMULATED)
+TITLES = {SIGNS: "breast cancer", SIMULATED: "simulated"}
 FIGURES = (
     Figure(
-        "R2 convergence, breast cancer", "convergence-breast-cancer", "Both variants.", (BREAST,), _variants(BREAST)
+        "R2 convergence, breast cancer",
+        "convergence-breast-cancer",
+        "P by way of drawing rows.",
+        (BREAST,),
+        _variants(BREAST),
     ),
-    Figure("R2 convergence, simulated", "convergence-simulated", "Both variants.", (SIMULATED,), _variants(SIMULATED)),
     Figure(
-        "R2 accuracy, breast cancer", "accuracy-breast-cancer", "Learning with a split.", (SIGNS,), _learning(SIGNS)
+        "R2 convergence, simulated",
+        "convergence-simulated",
+        "P by way of drawing rows.",
+        (SIMULATED,),
+        _variants(SIMULATED),
+    ),
+    Figure(
+        "R2 accuracy, breast cancer",
+        "accuracy-breast-cancer",
+        "P, training and test accuracy while learning.",
+        (SIGNS,),
+        _learning(SIGNS),
     ),
     Figure(
         "R2 labels", "labels", "The labels as the algorithms need them, and left as they are.", (SIGNS, ZEROS), labels
     ),
     Figure(
-        "R2 accuracy, simulated", "accuracy-simulated", "Learning with a split.", (SIMULATED,), _learning(SIMULATED)
+        "R2 accuracy, simulated",
+        "accuracy-simulated",
+        "P, training and test accuracy while learning.",
+        (SIMULATED,),
+        _learning(SIMULATED),
     ),
     Figure("R2 outputs", "outputs", "Average and random output, T₀ = T/2.", BOTH, _outputs("")),
     Figure("R2 outputs, early T₀", "outputs-early", "The same with T₀ = T/20.", BOTH, _outputs(EARLY)),

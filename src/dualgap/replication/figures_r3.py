@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from dualgap.replication.gathering import Gathered
 from dualgap.replication.measures import finals, middle
 from dualgap.replication.panels import Figure, Panel, Table, curves
 from dualgap.replication.rules_r3 import ACCURACY, BOX, PROJECTED, STEPS, SUBGRADIENT
+from dualgap.replication.verdicts import percent
+from dualgap.workbench.store import FinishedRun
 from dualgap.workbench.summary import column
 
 WORDS = {"primal": "Objective", "own_dual": "Dual objective", "train_score": "Accuracy", "support": "Support vectors"}
@@ -37,15 +40,35 @@ def _curve(solver: str, y: str) -> Callable[[Gathered], Sequence[Panel]]:
 
 
 def _own_dual_curve(solver: str) -> Callable[[Gathered], Sequence[Panel]]:
-    """D(α_t) of the algorithm's own duals with P*; of older results the judge's bound, and a sentence that says so."""
+    """D(α_t) of the algorithm's own duals with P*, on the first draw as it is, and on all draws as a fraction of P*.
+
+    Results without `own_dual` have the judge's bound instead, and a sentence that says so.
+    """
 
     def made(gathered: Gathered) -> Sequence[Panel]:
         runs = [run for run in gathered.of(ACCURACY) if run.settings["solver"] == solver]
         is_known = bool(runs) and all(np.isfinite(column(run, "own_dual")).any() for run in runs)
-        y, title = ("own_dual", "") if is_known else ("dual", BOUND_ONLY)
-        return [curves(gathered, ACCURACY, y, "epoch", title=title, solvers=(solver,), log_y=False)]
+        if not is_known:
+            return [curves(gathered, ACCURACY, "dual", "epoch", title=BOUND_ONLY, solvers=(solver,), log_y=False)]
+        first = str(runs[0].settings["data"])
+        title = "the first draw" if len(runs) > 1 else ""
+        one = curves(gathered, ACCURACY, "own_dual", "epoch", title=title, solvers=(solver,), data=first, log_y=False)
+        if len(runs) == 1:
+            return [one]
+        scaled = replace(gathered, runs=tuple(_by_optimum(gathered, run) for run in runs))
+        every = curves(scaled, ACCURACY, "own_dual", "epoch", title="all draws", solvers=(solver,), log_y=False)
+        return [one, replace(every, y_label="own dual value D(α) / P*", levels={"P* (proven)": 1.0})]
 
     return made
+
+
+def _by_optimum(gathered: Gathered, run: FinishedRun) -> FinishedRun:
+    """A run with its own dual values divided by the optimum of its problem."""
+    trial = next(
+        one for one in gathered.frame.trials if one.problem[:3] == (ACCURACY, run.settings["data"], run.strength)
+    )
+    values = column(run, "own_dual") / gathered.frame.optimum(trial)
+    return replace(run, records=run.records | {"own_dual": values.tolist()})
 
 
 def steps(gathered: Gathered) -> Sequence[Table]:
@@ -55,8 +78,8 @@ def steps(gathered: Gathered) -> Sequence[Table]:
         trials = gathered.frame.of(STEPS, name)
         excess = np.array([trial.last("primal") / gathered.frame.optimum(trial) - 1.0 for trial in trials])
         score = middle(finals(trials, "train_score"))
-        rows.append((name, f"{100 * middle(excess):.4g} %", f"{score:.3f}"))
-    return [Table("After 50 epochs", ("method", "P above P*", "accuracy"), tuple(rows))]
+        rows.append((name, percent(middle(excess)), f"{score:.3f}"))
+    return [Table("After 50 epochs", ("method", "P above P*, in percent of P*", "accuracy"), tuple(rows))]
 
 
 FIGURES = (
@@ -70,5 +93,11 @@ FIGURES = (
         )
         for number, (solver, y) in enumerate(PLAN, start=1)
     ),
-    Figure("R3 steps", "steps", "Projected ascent depends on its step.", (STEPS,), steps),
+    Figure(
+        "R3 steps",
+        "steps",
+        "How near P comes to P* in 50 epochs: projected ascent depends on its step.",
+        (STEPS,),
+        steps,
+    ),
 )

@@ -20,6 +20,7 @@ from dualgap.replication.rules_r4 import (
     SELECTED,
     SETS,
     SGD,
+    STEP_SETS,
     STRENGTHS,
     selection,
     updates_needed,
@@ -30,6 +31,7 @@ from dualgap.workbench.store import FinishedRun
 LEARNING = tuple(f"R4.{data}" for data in DATA)
 SETTINGS = tuple(f"R4.{setting}, {data}" for data in DATA for setting in ("c of SGD", "eps of SGD", "c of SDCA"))
 WIDTHS = tuple(f"R4.widths, {data}" for data in SETS)
+WIDTH_ROWS = {"arrhythmia": "arrhythmia", "adult": "adult, first 1,200 rows"}
 STOPPING = ("R4.stopping", *(f"R4.stopping, {data}" for data in SETS))
 
 
@@ -81,9 +83,9 @@ def hyperparameters(gathered: Gathered) -> Sequence[Panel]:
     panels = []
     for data in DATA:
         panels += [
-            sweep(gathered, f"R4.c of SGD, {data}", f"c of SGD, {data}", "c (λ = 1/c)", _named),
-            sweep(gathered, f"R4.eps of SGD, {data}", f"eps of SGD, {data}", "eps", _named),
-            sweep(gathered, f"R4.c of SDCA, {data}", f"c of SDCA, {data}", "c (λ = c)", _strength),
+            sweep(gathered, f"R4.c of SGD, {data}", f"c of SGD, {_words(data)}", "c (λ = 1/c)", _named),
+            sweep(gathered, f"R4.eps of SGD, {data}", f"eps of SGD, {_words(data)}", "eps", _named),
+            sweep(gathered, f"R4.c of SDCA, {data}", f"c of SDCA, {_words(data)}", "c (λ = c)", _strength),
         ]
     return panels
 
@@ -91,7 +93,7 @@ def hyperparameters(gathered: Gathered) -> Sequence[Panel]:
 def widths(gathered: Gathered) -> Sequence[Panel]:
     """Figure 3: accuracy over the width of the Gaussian features."""
     return [
-        sweep(gathered, f"R4.widths, {data}", f"h, {solver}, {data}", "h", _width(solver))
+        sweep(gathered, f"R4.widths, {data}", f"h, {solver}, {WIDTH_ROWS[data]}", "h", _width(solver))
         for solver in (SGD, SDCA)
         for data in SETS
     ]
@@ -131,8 +133,10 @@ def steps(gathered: Gathered) -> Sequence[Panel]:
     """The gap of both logistic steps, on standardized and on raw columns."""
     names = (NEWTON, CLOSED)
     return [
-        curves(gathered, "R4.steps", "gap", "cpu_seconds", title=data, solvers=names, data=data)
-        for data in gathered.frame.data("R4.steps")
+        curves(
+            gathered, "R4.steps", "gap", "cpu_seconds", title=f"arrhythmia, {words} columns", solvers=names, data=data
+        )
+        for words, data in STEP_SETS.items()
     ]
 
 
@@ -156,6 +160,12 @@ FIGURES = (
         "R4 table 1", "settings", "What validation selects, and what the report selected.", SETTINGS, chosen_settings
     ),
     Figure("R4 table 2", "stopping", "Sufficient stopping times.", STOPPING, stopping),
-    Figure("R4 steps", "steps", "Two ways to make a logistic step.", ("R4.steps",), steps),
-    Figure("R4 outputs", "outputs", "Three outputs of SDCA.", LEARNING, outputs),
+    Figure("R4 steps", "steps", "The gap of SDCA with two ways to make a logistic step.", ("R4.steps",), steps),
+    Figure(
+        "R4 outputs",
+        "outputs",
+        "Three outputs of SDCA: the last iterate, the average from T₀ = T/2 on, and one drawn from there on.",
+        LEARNING,
+        outputs,
+    ),
 )

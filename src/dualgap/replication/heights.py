@@ -159,14 +159,18 @@ def compared(
             ratios.append((states[-1], found, words))
             said.append(f"{told(found)} at {words}{'' if states[-1] is not None else ' (undecided)'}")
     holds = _together(states)
-    numbers = f"{second.solver} takes {', '.join(said)} times {first.solver}'s {UNITS[x]}" if said else ""
-    numbers = "; ".join(filter(None, (numbers, *(f"{', '.join(some)} {why}" for why, some in lacking.items()))))
+    without = [f"{', '.join(some)} {why}" for why, some in lacking.items()]
+    both_names = f"{second.solver} against {first.solver}: "
+    numbers = both_names + "; ".join(without)
+    if said:
+        taken = f"{second.solver} takes {', '.join(said)} times {first.solver}'s {UNITS[x]}"
+        numbers = "; ".join([taken, *without])
     deciding = [(found, words) for state, found, words in ratios if state is holds]
     if deciding:
         brief = f"{second.solver} takes {_range([found for found, _ in deciding])} times {first.solver}'s {UNITS[x]}"
         brief += f" (at {_listed([words for _, words in deciding])})"
     else:
-        brief = "; ".join(f"{', '.join(some)} {why}" for why, some in lacking.items())
+        brief = both_names + "; ".join(without)
     return Finding(holds, numbers if holds is not None else f"{numbers}; undecided at {first.repeats} repeats", brief)
 
 

@@ -53,30 +53,49 @@ def from_draws(estimate: float, draws: Numbers, repeats: int) -> Interval:
 
 
 def mean_interval(values: Numbers) -> Interval:
-    """The mean of one value a repeat."""
-    return _interval(values, np.mean)
+    """The mean of one value a repeat; unknown where one of them is nan."""
+    if values.size == 0 or np.isnan(values).any():
+        return Interval(math.nan, math.nan, math.nan, int(values.size))
+    return from_draws(float(np.mean(values)), np.mean(values[resamples(values.size)], axis=1), int(values.size))
 
 
 def median_interval(values: Numbers) -> Interval:
-    """The median of one value a repeat."""
-    return _interval(values, np.median)
-
-
-def _interval(values: Numbers, statistic: Callable[..., Numbers]) -> Interval:
-    if values.size == 0 or np.isnan(values).any():
+    """The median of one value a repeat; a value that is nan may be anything."""
+    if _is_unknown(values):
         return Interval(math.nan, math.nan, math.nan, int(values.size))
-    draws = statistic(values[resamples(values.size)], axis=1)
-    return from_draws(float(statistic(values)), draws, int(values.size))
+    lows, highs = (_medians(values, unknown, resamples(values.size)) for unknown in (-math.inf, math.inf))
+    return _between(float(np.nanmedian(values)), lows, highs, int(values.size))
 
 
 def ratio_interval(first: Numbers, second: Numbers) -> Interval:
-    """The median of `first` divided by the median of `second`, over pairs of repeats."""
-    if first.size == 0 or np.isnan(first).any() or np.isnan(second).any():
+    """The median of `first` divided by the median of `second`, over pairs of repeats of quantities that are not negative.
+
+    A value that is nan may be anything from 0 on.
+    """
+    if _is_unknown(first) or _is_unknown(second):
         return Interval(math.nan, math.nan, math.nan, int(first.size))
     drawn = resamples(first.size)
+    lows, highs = ([_medians(values, unknown, drawn) for values in (first, second)] for unknown in (0.0, math.inf))
     with np.errstate(divide="ignore", invalid="ignore"):
-        draws = np.median(first[drawn], axis=1) / np.median(second[drawn], axis=1)
-        return from_draws(float(np.median(first) / np.median(second)), draws, int(first.size))
+        estimate = float(np.nanmedian(first) / np.nanmedian(second))
+        return _between(estimate, lows[0] / highs[1], highs[0] / lows[1], int(first.size))
+
+
+def _is_unknown(values: Numbers) -> bool:
+    return values.size == 0 or bool(np.isnan(values).all())
+
+
+def _medians(values: Numbers, unknown: float, drawn: NDArray[np.int64]) -> Numbers:
+    """The median of each resample, with a number in place of each value that is nan."""
+    medians: Numbers = np.median(np.where(np.isnan(values), unknown, values)[drawn], axis=1)
+    return medians
+
+
+def _between(estimate: float, lows: Numbers, highs: Numbers, repeats: int) -> Interval:
+    """The interval whose ends follow from the lowest and from the highest draws."""
+    return Interval(
+        estimate, from_draws(estimate, lows, repeats).low, from_draws(estimate, highs, repeats).high, repeats
+    )
 
 
 def regret_interval(ahead: Numbers) -> Interval:
@@ -132,7 +151,7 @@ def above(found: Interval, none: float, margin_low: float, margin_high: float) -
 def told(found: Interval, words: Callable[[float], str] = number) -> str:
     """An estimate with its interval."""
     if math.isnan(found.estimate):
-        return "not measured to the end"
+        return "not known from these runs"
     return f"{words(found.estimate)} ({words(found.low)} to {words(found.high)})"
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from dualgap.replication.frames import OPTIMUM, Missing
 from dualgap.replication.gathering import Gathered
+from dualgap.replication.heights import AT_REST
 from dualgap.workbench import figures, summary
 from dualgap.workbench.store import FinishedRun
 
@@ -106,7 +107,7 @@ def curves(
     """A line per solver: medians over the runs of an experiment with their 5–95 % band."""
     runs = _chosen(gathered.of(experiment), solvers, data, strength)
     lines = []
-    for curve in summary.curves(runs, y, x, POINTS):
+    for curve in summary.curves(runs, y, x, POINTS, AT_REST):
         banded = curve.runs > 1
         lines.append(
             Line(curve.solver, curve.x, curve.median, curve.low if banded else None, curve.high if banded else None)
@@ -128,8 +129,10 @@ def by_strength(gathered: Gathered, experiment: str, solver: str, x: str = "upda
     runs = _chosen(gathered.of(experiment), {solver}, None, None)
     lines = []
     for strength in sorted({run.strength for run in runs}):
-        for curve in summary.curves([run for run in runs if run.strength == strength], "primal", x, POINTS):
-            lines.append(Line(f"λ = {strength:.3g}", curve.x, curve.median, curve.low, curve.high))
+        some = [run for run in runs if run.strength == strength]
+        words = f"λ = {strength * float(some[0].data['rows']):.2g}/n"
+        for curve in summary.curves(some, "primal", x, POINTS, AT_REST):
+            lines.append(Line(words, curve.x, curve.median, curve.low, curve.high))
     if not lines:
         raise Missing(f"no run of {experiment} is finished")
     top = HEADROOM * max(middle_of(runs, "primal", first=True), _lowest(lines))

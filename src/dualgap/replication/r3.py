@@ -18,7 +18,7 @@ def experiments(quick: bool) -> tuple[Experiment, ...]:
     return (
         Experiment(
             ACCURACY,
-            "make_classification, 200 × 20, λ = c/n with c = 1, accuracies on the rows that were fitted.",
+            "make_classification, 200 × 20, λ = c/n with c = 1, accuracies on the rows that were fitted; each repeat has data of its own.",
             (
                 Contenders(many, {SUBGRADIENT: "subgradient"}, epochs=1000, every=4, openings=((20.0, 1.0),)),
                 Contenders(many, {PROJECTED: "projected_ascent"}, epochs=50, every=1),

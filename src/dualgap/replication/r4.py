@@ -38,6 +38,7 @@ DECADES_C = tuple(10.0**power for power in range(0, 7))
 DECADES_EPS = (*(10.0**power for power in range(-9, -1)), 5e-6)
 DECADES_SDCA = (*(10.0**power for power in range(-5, 3)), 0.05)
 VALIDATION_EPOCHS = 15
+LEARNING_EPOCHS, COMPLETE_EPOCHS = 40, 15
 
 
 def sgd(c: float, eps: float) -> str:
@@ -89,11 +90,11 @@ def _own(data: str) -> tuple[float, float, tuple[float, float]]:
 
 def _learning(data: str, splits: int, quick: bool, common: dict[str, Any]) -> Experiment:
     c, eps, strengths = _own(data)
-    epochs = 15 if data == "adult, complete" else 40
+    epochs = COMPLETE_EPOCHS if data == "adult, complete" else LEARNING_EPOCHS
     return Experiment(
         f"R4.{data}",
-        f"85 % for training, columns standardized, {epochs} epochs, each algorithm at its own λ of table 1 and at the "
-        "other's; each repeat has a split of its own.",
+        f"85 % for training, columns standardized, {LEARNING_EPOCHS} epochs ({COMPLETE_EPOCHS} of all rows of Adult), each algorithm at its own λ of table 1 and "
+        "at the other's; each repeat has a split of its own.",
         (
             Contenders(
                 (DATA[data],),
@@ -119,10 +120,11 @@ def _validation(data: str, splits: int, common: dict[str, Any]) -> tuple[Experim
     c, eps, strengths = _own(data)
     limits = common | {"epochs": VALIDATION_EPOCHS, "every": VALIDATION_EPOCHS, "splits": splits}
     weaker, stronger = ((f"{strength:g}",) for strength in strengths)
+    name = data.partition(",")[0].capitalize()
     return (
         Experiment(
             f"R4.c of SGD, {data}",
-            f"SGD(c) with eps = {eps:g}: λ = 1/c, steps of c·eps, 15 epochs.",
+            f"SGD(c) on {name}: λ = 1/c, steps of c·eps, eps = {eps:g}.",
             tuple(
                 Contenders((DATA[data],), {f"SGD {value:g}": sgd(value, eps)}, strengths=(f"{1 / value:g}",), **limits)
                 for value in DECADES_C
@@ -130,7 +132,7 @@ def _validation(data: str, splits: int, common: dict[str, Any]) -> tuple[Experim
         ),
         Experiment(
             f"R4.eps of SGD, {data}",
-            f"SGD with c = {c:g}, 15 epochs.",
+            f"SGD over eps on {name}: c = {c:g}.",
             (
                 Contenders(
                     (DATA[data],),
@@ -142,7 +144,7 @@ def _validation(data: str, splits: int, common: dict[str, Any]) -> tuple[Experim
         ),
         Experiment(
             f"R4.c of SDCA, {data}",
-            "SDCA(c): λ = c, 15 epochs.",
+            f"SDCA(c): λ = c. All for {VALIDATION_EPOCHS} epochs.",
             (
                 Contenders(
                     (DATA[data],), {SDCA: "sdca"}, strengths=tuple(f"{value:g}" for value in DECADES_SDCA), **limits
@@ -164,7 +166,8 @@ def _widths(
     )
     return Experiment(
         f"R4.widths, {data}",
-        "Gaussian features around a fifth of the training rows, then standardized; 15 epochs at the λ of table 1.",
+        "Gaussian features of width h around a fifth of the training rows, then standardized; 15 epochs at the λ of table 1; of Adult "
+        "the first 1,200 rows, since the features are as many as a fifth of the rows.",
         (
             Contenders(mapped, {SGD: sgd(c, eps)}, strengths=weaker, **as_made),
             Contenders(mapped, {SDCA: "sdca"}, strengths=stronger, **as_made),

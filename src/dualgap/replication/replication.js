@@ -20,13 +20,13 @@ function panelTraces(panel) {
   return [...bands, ...lines];
 }
 
-/* Where a curve overshoots, the axis ends a little above P(0); a double click shows all. */
+/* Where a curve overshoots, the axis ends a little above P(0), and levels are always shown; a double click shows all. */
 function heightRange(panel, traces) {
-  if (panel.top === null) return undefined;
-  const heights = traces.filter((trace) => trace.name).flatMap((trace) => [...trace.y]);
   const levels = panel.levels.map(([, level]) => level);
+  if (panel.top === null && !levels.length) return undefined;
+  const heights = traces.filter((trace) => trace.name || panel.top === null).flatMap((trace) => [...trace.y]);
   const lowest = Math.min(...heights, ...levels);
-  const highest = Math.min(Math.max(...heights), panel.top);
+  const highest = panel.top === null ? Math.max(...heights, ...levels) : Math.min(Math.max(...heights), panel.top);
   if (!(highest > lowest)) return undefined;
   const scale = panel.log[1] ? Math.log10 : (height) => height;
   const [low, high] = [scale(lowest), scale(highest)];
@@ -45,8 +45,10 @@ function drawPanel(element) {
   layout.shapes = panel.levels.map(([, level]) => ({
     y0: level, y1: level, color: cssColor("--good"), dash: "dash",
   }));
+  const heights = traces.filter((trace) => trace.name).flatMap((trace) => [...trace.y]);
+  // The words stand on the side of a level where fewer points of curves are: P ends on P* from above, D from below.
   layout.annotations = panel.levels.map(([words, level]) => ({
-    y: level, words, color: cssColor("--good"),
+    y: level, words, color: cssColor("--good"), below: 2 * heights.filter((height) => height > level).length > heights.length,
   }));
   draw(element, traces, layout, "No run recorded this.");
 }

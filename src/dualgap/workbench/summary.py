@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -252,16 +252,22 @@ def performance_profile(runs: Iterable[FinishedRun], gap: float, measure: str = 
     return profiles
 
 
-def curves(runs: Iterable[FinishedRun], y: str = "relative_gap", x: str = "epoch", points: int = 200) -> list[Curve]:
+def curves(
+    runs: Iterable[FinishedRun],
+    y: str = "relative_gap",
+    x: str = "epoch",
+    points: int = 200,
+    at_rest: Collection[str] = ("CERTIFIED",),
+) -> list[Curve]:
     """One curve per solver of a heat. Records without x or y are skipped, and solvers without any have no curve.
 
-    Between records a repeat is interpolated, a gap geometrically. A repeat that ended early holds its last value if it
-    was certified, since nothing more was asked of it, and is left out from there on otherwise; the curve ends where
-    fewer than half of the repeats are left. A rival's points are its fits, medians per rung, in the order of x.
+    Between records a repeat is interpolated, a gap geometrically. A repeat that ended early holds its last value if its
+    status is one of `at_rest`, and is left out from there on otherwise; the curve ends where fewer than half of the
+    repeats are left. A rival's points are its fits, medians per rung, in the order of x.
     """
     found = []
     for solver, repeats in by_solver(runs).items():
-        drawn = _rungs(repeats, x, y) if is_rival(repeats[0]) else _lines(repeats, x, y, points)
+        drawn = _rungs(repeats, x, y) if is_rival(repeats[0]) else _lines(repeats, x, y, points, at_rest)
         if drawn is not None and drawn[0].size:
             grid, values = drawn
             low, middle, high = (_quantile(values, level).tolist() for level in (LOW, 0.5, HIGH))
@@ -269,7 +275,9 @@ def curves(runs: Iterable[FinishedRun], y: str = "relative_gap", x: str = "epoch
     return found
 
 
-def _lines(repeats: Sequence[FinishedRun], x: str, y: str, points: int) -> tuple[Numbers, Numbers] | None:
+def _lines(
+    repeats: Sequence[FinishedRun], x: str, y: str, points: int, at_rest: Collection[str]
+) -> tuple[Numbers, Numbers] | None:
     """The common grid, and a row of values per repeat, nan where a repeat has none."""
     lines = [(finished, *_pair(finished, x, y)) for finished in repeats]
     lines = [line for line in lines if line[1].size]
@@ -282,7 +290,7 @@ def _lines(repeats: Sequence[FinishedRun], x: str, y: str, points: int) -> tuple
         between = np.interp(grid, places, np.log(heights) if geometric else heights)
         values[row] = np.exp(between) if geometric else between
         values[row, grid < places[0]] = np.nan
-        if finished.status != "CERTIFIED":
+        if finished.status not in at_rest:
             values[row, grid > places[-1]] = np.nan
     kept = 2 * np.isfinite(values).sum(axis=0) >= len(lines)
     return grid[kept], values[:, kept]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from dualgap.replication.frames import OPTIMUM
 from dualgap.replication.gathering import Gathered
+from dualgap.replication.naming import data_words
 from dualgap.workbench import summary
 from dualgap.workbench.store import FinishedRun
 
@@ -44,19 +44,18 @@ class Problem:
 
 
 def problems(gathered: Gathered) -> list[Problem]:
-    """A line per problem; draws of generated data count as one problem, with medians over them."""
+    """A line per problem; draws of generated data, and splits, count as one problem, with medians over them."""
     found: dict[tuple[str, str, float], list[FinishedRun]] = {}
     for run in gathered.runs:
         experiment = str(run.settings["experiment"])
         if not experiment.startswith(LEFT_OUT):
-            data = re.sub(r"(, )?seed=\d+|\(seed=\d+\)", "", str(run.settings["data"])).replace("()", "")
-            found.setdefault((experiment, data, run.strength), []).append(run)
+            found.setdefault((experiment, data_words(str(run.settings["data"])), run.strength), []).append(run)
     made = [_problem(key, runs) for key, runs in found.items()]
     return [problem for problem in made if problem is not None]
 
 
 def _problem(key: tuple[str, str, float], runs: Sequence[FinishedRun]) -> Problem | None:
-    optima = {str(run.settings["data"]): run for run in runs if run.settings["solver"] == OPTIMUM}
+    optima = {_drawn(run): run for run in runs if run.settings["solver"] == OPTIMUM}
     if not optima:
         return None
     proofs = list(optima.values())
@@ -65,11 +64,10 @@ def _problem(key: tuple[str, str, float], runs: Sequence[FinishedRun]) -> Proble
         if solver == OPTIMUM:
             continue
         excess = [
-            (summary.final(run, "primal") or math.nan)
-            / float(optima[run.settings["data"]].certificate["primal"] or math.nan)
+            (summary.final(run, "primal") or math.nan) / float(optima[_drawn(run)].certificate["primal"] or math.nan)
             - 1.0
             for run in repeats
-            if run.settings["data"] in optima
+            if _drawn(run) in optima
         ]
         endings.append(Ending(solver, _middle(excess), _score(repeats)))
     facts = proofs[0].data
@@ -84,6 +82,11 @@ def _problem(key: tuple[str, str, float], runs: Sequence[FinishedRun]) -> Proble
         len(proofs),
         tuple(sorted(endings, key=lambda ending: (math.isnan(ending.excess), ending.excess))),
     )
+
+
+def _drawn(run: FinishedRun) -> tuple[str, int]:
+    """Which draw and which split of the data a run is about: each has an optimum of its own."""
+    return str(run.settings["data"]), int(run.settings.get("split_seed", 0))
 
 
 def _gap(run: FinishedRun) -> float:

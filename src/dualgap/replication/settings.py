@@ -6,8 +6,22 @@ import re
 from collections.abc import Sequence
 
 from dualgap.replication.experiments import Contenders, Experiment
+from dualgap.replication.naming import data_words
 
-HEAD = ("experiment", "data", "λ", "rows and columns", "θ, batch", "epochs", "records", "repeats", "splits")
+# More strengths than these are told by the first, the last and their number.
+MOST_STRENGTHS = 4
+HEAD = (
+    "experiment",
+    "algorithms",
+    "data",
+    "λ",
+    "rows and columns",
+    "θ, batch",
+    "epochs",
+    "records",
+    "repeats",
+    "splits",
+)
 
 
 def table(experiments: Sequence[Experiment]) -> list[tuple[str, ...]]:
@@ -22,13 +36,14 @@ def table(experiments: Sequence[Experiment]) -> list[tuple[str, ...]]:
             strengths = list(dict.fromkeys(text for one in some for text in one.strengths))
             data = _data(some[0].data)
             scaling = _scaling(some[0])
-            rows.setdefault((experiment.name, data, _range(strengths), scaling, _batches(some), *limits))
+            rows.setdefault((experiment.name, _names(some), data, _range(strengths), scaling, _batches(some), *limits))
     return list(rows)
 
 
 def _limits(one: Contenders) -> tuple[str, ...]:
     openings = f", {one.openings[0][1]:.2g} at first" if one.openings else ""
-    return f"{one.epochs:g}", f"every {one.every:g} epochs{openings}", f"{_draws(one)}", f"{one.splits}"
+    every = "every epoch" if one.every == 1 else f"every {one.every:g} epochs"
+    return f"{one.epochs:g}", f"{every}{openings}", f"{_draws(one)}", f"{one.splits}"
 
 
 def _draws(one: Contenders) -> str:
@@ -36,21 +51,27 @@ def _draws(one: Contenders) -> str:
     return f"{one.repeats} × {drawn} draws" if drawn > 1 else f"{one.repeats}"
 
 
+def _names(some: Sequence[Contenders]) -> str:
+    """The algorithms; SGD with several values of a setting, such as SGD 1000, is one."""
+    return "; ".join(dict.fromkeys(re.sub(r"^SGD [\d.e+-]+$", "SGD", name) for one in some for name in one.solvers))
+
+
 def _data(names: Sequence[str]) -> str:
-    bases = [re.sub(r"unit_rows\(data=(\w+)(?:\(.*\))?.*\)", r"\1", text) for text in names]
-    bases = [re.sub(r",? ?(?:seed|width)=[\d.e+-]+", "", text).replace("(, ", "(").replace("()", "") for text in bases]
-    told = {"genomic": "genomic (stand-in: prostate, 102 × 5,966)"}
-    return ", ".join(dict.fromkeys(told.get(base, base) for base in bases))
+    return "; ".join(dict.fromkeys(data_words(text, scaling=False) for text in names))
 
 
 def _scaling(one: Contenders) -> str:
     said = []
     if one.standardize or "standardized=true" in one.data[0]:
         said.append("columns standardized")
+    elif one.standardize is None:
+        said.append("columns standardized unless raw")
     if one.data[0].startswith("unit_rows"):
         said.append("rows of length at most 1")
     if one.test_size:
-        said.append(f"{one.test_size:.0%} held out")
+        said.append(f"{100 * one.test_size:g} % held out")
+    elif one.data[0].startswith("cells"):
+        said.append("the official test part")
     return ", ".join(said) or "as stored"
 
 
@@ -63,6 +84,7 @@ def _batches(some: Sequence[Contenders]) -> str:
 
 
 def _range(strengths: Sequence[str]) -> str:
-    return (
-        ", ".join(strengths) if len(strengths) <= 4 else f"{strengths[0]} … {strengths[-1]} ({len(strengths)} values)"
-    )
+    if len(strengths) <= MOST_STRENGTHS:
+        return ", ".join(strengths)
+    ordered = sorted(strengths, key=float)
+    return f"{ordered[0]} to {ordered[-1]} ({len(strengths)} values)"

@@ -122,4 +122,4 @@ def test_a_verdict_in_short_names_the_part_it_rests_on() -> None:
     assert found.deciding.holds is None
     assert found.in_short.startswith("0 of 3 parts hold. Undecided: permutation helps SDCA on breast cancer data: ")
     assert found.in_short.endswith("(and 2 more).")
-    assert CLAIMS["R2.1"].rule(whole("R2.1")).in_short.startswith("3 of 3 parts hold. permutation helps SDCA")
+    assert CLAIMS["R2.1"].rule(whole("R2.1")).in_short.startswith("3 of 3 parts hold. Holds: permutation helps SDCA")

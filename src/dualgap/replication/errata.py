@@ -41,6 +41,14 @@ ERRATA = (
     ),
     Erratum(
         "R0",
+        "algorithm 2 and section 4.2",
+        "θ and γ are inputs of ASDCA; no value of either is given",
+        "γ = 1 and the θ of the paper it cites; 4 and 16 times that θ stand beside",
+        "by reading which settings are given",
+        "claims R0.1, R0.2, R0.8 and R0.9, whose parts on ASDCA turn on θ",
+    ),
+    Erratum(
+        "R0",
         "section 2.5",
         "φ(x) with y x⊤w_i",
         "φ_i(w) with y_i x_i⊤w: the names of row and weights are exchanged",
@@ -95,6 +103,14 @@ ERRATA = (
         "an error rate: of two kinds of equal number 26 % right would be worse than chance",
         "our reading",
         "claim R1.1",
+    ),
+    Erratum(
+        "R1",
+        "figures 2 and 3",
+        "λ = 1.6, without the range of the pixels (0–1 or 0–255) or the centering of the PCA",
+        "all readings are run; claims are judged by the one that fits the printed curves best",
+        "by reading which settings are given",
+        "claims R1.1 to R1.4",
     ),
     Erratum(
         "R1",

@@ -35,7 +35,7 @@ GENOMIC_REAL = "unit_rows(data=genomic, standardized=true)"
 def experiments(quick: bool) -> tuple[Experiment, ...]:
     """All of them."""
     repeats = 5 if quick else 20
-    draws = tuple(f"unit_rows(data={data})" for data in seeded("simulated", 8 if quick else 40))
+    draws = tuple(f"unit_rows(data={data})" for data in seeded("simulated", 8 if quick else 160))
     return (
         Experiment(
             "R0.simulated",

@@ -75,7 +75,10 @@ def _after_two(frame: Frame, experiment: str, data: str) -> float:
 
 def _readings(frame: Frame) -> str:
     said = [f"{in_words(data)}: {percent(_after_two(frame, RAW, data))}" for data in frame.data(RAW)]
-    return f"Judged with {in_words(fitting(frame))}. Test error of SDCA after 2 epochs by reading: {'; '.join(said)}."
+    return (
+        f"Judged with {in_words(fitting(frame))}, which of the readings under which the loss comes down has the test error of SDCA "
+        f"after 2 epochs nearest to the printed one: {'; '.join(said)}."
+    )
 
 
 def _settled(curves: Numbers) -> Numbers:

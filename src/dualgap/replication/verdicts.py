@@ -93,9 +93,9 @@ class Verdict:
         """How many parts hold, and the numbers of the first part on which the outcome rests."""
         one = self.deciding
         alike = sum(other.holds is one.holds for other in self.parts) - 1
-        state = {True: "", False: "Does not hold: ", None: "Undecided: "}[one.holds]
-        more = f" (and {alike} more)" if alike and one.holds is not True else ""
-        return f"{self.counted} {state}{one.says}: {one.brief}{more}."
+        state = {True: "Holds", False: "Does not hold", None: "Undecided"}[one.holds]
+        more = f" (and {alike} more)" if alike else ""
+        return f"{self.counted} {state}: {one.says}: {one.brief}{more}."
 
 
 def part(says: str, finding: Callable[..., Finding], *arguments: Any) -> Part:

@@ -92,7 +92,8 @@ def speeds(gathered: Gathered) -> Sequence[Table]:
             ]
             rows.append((solver, *cells))
         head = ("updates / rows touched until at most", *(f"{100 * height:g} % is left" for height in HEIGHTS))
-        tables.append(Table(_titled(name, name.removeprefix("R0.").partition(",")[0]), head, tuple(rows)))
+        title = ", ".join(filter(None, (name.removeprefix("R0.").partition(",")[0], SETTINGS.get(name, ""))))
+        tables.append(Table(title, head, tuple(rows)))
     return tables
 
 

@@ -63,6 +63,20 @@ def test_the_best_of_a_few_noisy_values_is_not_certain_to_be_the_best() -> None:
     assert not regret_interval(np.array([[np.nan] * 8])).is_known
 
 
+def test_a_validation_that_was_interrupted_decides_nothing() -> None:
+    """Values of a setting are compared split by split; where one of them lacks a split, none is the best."""
+    frame = whole("R4.5")
+    dropped = next(
+        one for one in frame.trials if one.experiment == "R4.c of SGD, adult, complete" and one.solver != "SGD 10000"
+    )
+    found = CLAIMS["R4.5"].rule(Frame(tuple(one for one in frame.trials if one is not dropped), frame.facts))
+    states = {part.says: part for part in found.parts}
+    lacking = states["c of SGD on adult data: 10000 is within a point of the best"]
+    assert lacking.holds is None
+    assert "not every value of c of SGD was tried on every split" in lacking.numbers
+    assert sum(part.holds is True for part in found.parts) == len(found.parts) - 1
+
+
 def test_few_unknown_repeats_widen_a_median_and_many_make_it_unknown() -> None:
     """An unknown repeat may be anything: with one of 40 the median is bounded, with 20 of 40 it is not."""
     values = np.random.default_rng(5).uniform(4.0, 6.0, 40)

@@ -238,13 +238,12 @@ def selected(frame: Frame) -> Verdict:
         near = min(found, key=lambda value: abs(math.log(value / printed)))
         if not math.isclose(near, printed, rel_tol=1e-6):
             raise Missing(f"{setting} = {printed:g} was not tried on {data} data")
-        ahead = regret_interval(
-            np.array(
-                [differences(trials, found[near], lambda one: end(one, "test_score")) for trials in found.values()]
-            )
-        )
+        ahead = [differences(trials, found[near], lambda one: end(one, "test_score")) for trials in found.values()]
+        if len({some.size for some in ahead}) > 1:
+            raise Missing(f"not every value of {setting} was tried on every split of {data} data")
         margin = SAME_ACCURACY.value
-        return is_inside(ahead, -margin, margin, POINTS, f"best here {best:g}, the best is more accurate by ")
+        said = f"best here {best:g}, the best is more accurate by "
+        return is_inside(regret_interval(np.array(ahead)), -margin, margin, POINTS, said)
 
     def make(adult: str) -> list[Part]:
         return [

@@ -82,24 +82,30 @@ class Coding(NamedTuple):
     """How given labels and weights become those of a problem; the same for every block."""
 
     positive: Any | None
-    """The label that becomes +1, every other one −1; None for real targets."""
-    factors: tuple[float, float] | None
-    """Factors of the sample weights of rows of label −1 and of label +1."""
+    """The label that becomes +1, every other one −1; None for real targets and for numbered classes."""
+    factors: tuple[float, ...] | None
+    """Factors of the sample weights of rows of label −1 and of label +1, or of each class."""
     exponent: int
     """Weights are multiplied by 2 to this power, which brings the largest of all blocks into [1, 2)."""
+    classes: NDArray[Any] | None = None
+    """The labels in order, which become 0, 1, …; None where they become −1 and +1, and for real targets."""
 
     def coded(self, block: Block) -> Block:
         """The block with a problem's labels and weights."""
-        if self.positive is None:
-            labels, weights = real_targets(block.labels, None), block.weights
-        else:
-            labels, weights = np.where(block.labels == self.positive, 1.0, -1.0), block.weights
-            if self.factors is not None:
-                factors = np.where(labels > 0.0, self.factors[1], self.factors[0])
-                weights = factors if weights is None else weights * factors
+        labels, weights = self.labels(block.labels), block.weights
+        if self.factors is not None:
+            places = labels if self.classes is not None else (labels > 0.0).astype(np.intp)
+            factors = np.array(self.factors)[places]
+            weights = factors if weights is None else weights * factors
         if weights is not None and self.exponent:
             weights = np.ldexp(weights, self.exponent)
         return Block(block.number, block.rows, labels, weights)
+
+    def labels(self, given: NDArray[Any]) -> NDArray[Any]:
+        """A problem's labels from those that were given."""
+        if self.classes is not None:
+            return np.searchsorted(self.classes, given).astype(np.intp, copy=False)
+        return real_targets(given, None) if self.positive is None else np.where(given == self.positive, 1.0, -1.0)
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ class Multiply(NamedTuple):
     shift: float
 
 
-def _derivatives(loss: Loss, place: Place, products: Vector, labels: Vector) -> tuple[Vector, Vector]:
+def derivatives(loss: Loss, place: Place, products: Vector, labels: Vector) -> tuple[Vector, Vector]:
     """−φ_γ′ and φ_γ″ from the products of rows with the two parts of the weights."""
     smooth = loss.smoothed(place.gamma) if place.gamma else loss
     low = products[:, 1] + place.intercept_step
@@ -82,7 +82,7 @@ def evaluate_block(block: Block, asked: Evaluate) -> Partial:
     hessian_weights = np.empty(rows.count)
 
     def work(part: slice, products: Vector) -> tuple[Vector, Vector, Vector]:
-        alpha, second = _derivatives(asked.loss, place, products, block.labels[part])
+        alpha, second = derivatives(asked.loss, place, products, block.labels[part])
         if block.weights is not None:
             alpha, second = block.weights[part] * alpha, block.weights[part] * second
         hessian_weights[part] = second
@@ -109,7 +109,7 @@ def probe_block(block: Block, asked: Probe) -> Partial:
         numbers = []
         for t in asked.step_sizes:
             moved = products[:, :2] + np.stack([np.zeros_like(change), t * change], axis=1)
-            alpha, second = _derivatives(asked.loss, place, moved, block.labels[part])
+            alpha, second = derivatives(asked.loss, place, moved, block.labels[part])
             numbers += [total(s, alpha * change), total(s, second * change * change)]
         return np.empty((change.size, 0)), np.array(numbers), NO_ROOTS
 
@@ -122,7 +122,7 @@ def multiply_block(block: Block, asked: Multiply) -> Partial:
     columns = np.stack([asked.place.weights, asked.place.step, asked.direction], axis=1)
 
     def work(part: slice, products: Vector) -> tuple[Vector, Vector, Vector]:
-        _, second = _derivatives(asked.loss, asked.place, products, block.labels[part])
+        _, second = derivatives(asked.loss, asked.place, products, block.labels[part])
         weighted = second * (products[:, 2] + asked.shift)
         if block.weights is not None:
             weighted = block.weights[part] * weighted

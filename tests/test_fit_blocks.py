@@ -68,6 +68,17 @@ def test_two_workers_and_three_labels(folder: Any, tmp_path: Path, capsys: pytes
     assert all(certificate.relative_gap <= 1e-3 for certificate in there.certificates)
 
 
+def test_three_labels_make_a_softmax_model(folder: Any, tmp_path: Path) -> None:
+    words = ["fit", str(folder[0]), "--target", "three", "--loss", "logistic", "--memory-limit", "1GB", "--quiet"]
+    assert ended(*words, "-o", str(tmp_path / "m.dg")) == 0
+    model = dg.load(tmp_path / "m.dg")
+    assert (model.kind, model.status) == ("multinomial", dg.Status.CERTIFIED)
+    dense = pandas.get_dummies(folder[1][["a", "b", "c", "kind", "clicked"]]).to_numpy(float)
+    known = dg.solve(dg.MultinomialProblem(dense, folder[1]["three"], 1 / 3000, intercept=True))
+    assert model.certificate.primal == pytest.approx(known.certificate.primal, rel=2e-6)
+    assert (model.predict(dense) == known.predict(dense)).mean() > 0.999
+
+
 def test_refusals(folder: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data, out = str(folder[0]), ("-o", str(tmp_path / "m.dg"))
     limit = ("--memory-limit", "1GB")
@@ -75,9 +86,6 @@ def test_refusals(folder: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "--duals needs rows in memory" in refused(capsys, "fit", data, *limit, "--target", "a", "--duals", *out)
     assert "memory_limit needs at least 64 MiB" in refused(
         capsys, "fit", data, "--memory-limit", "1MB", "--target", "a", *out
-    )
-    assert "the softmax model needs rows in memory" in refused(
-        capsys, "fit", data, *limit, "--target", "three", "--loss", "logistic", *out
     )
     assert "--weight needs row blocks" in refused(capsys, "fit", "iris", "--weight", "s", *out)
     assert "needs --dask or --workers" in refused(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dualgap.certificate import Certificate
 from dualgap.certificate.blocks import DualRecipe, duals_of
+from dualgap.certificate.softmax_blocks import SoftmaxRecipe, softmax_duals_of
 from dualgap.data.blocks import Block, Blocks, Coding
 from dualgap.data.validation import as_rows
 from dualgap.losses import Loss
@@ -63,6 +64,19 @@ class BlockDuals:
 
 
 @dataclass(frozen=True)
+class SoftmaxBlockDuals:
+    """The duals of a fit of the softmax model on row blocks: not stored, but computed for the rows that are asked for."""
+
+    recipe: SoftmaxRecipe
+    factor: float
+    coding: Coding
+
+    def of(self, X: Any, y: Any) -> Vector:
+        """A, of shape (n, k), for the rows of X with their labels y, in the order of the rows."""
+        return self.factor * softmax_duals_of(self.coding.coded(Block.of(0, X, y)), self.recipe)
+
+
+@dataclass(frozen=True)
 class Result:
     """An answer, its certificate, and how it came about.
 
@@ -83,7 +97,7 @@ class Result:
     intercept: Intercept
     """b: a float, or k of them."""
     duals: Any
-    """α of shape (n,), or (n, k); of row blocks a `BlockDuals`, whose `of(X, y)` computes those of given rows."""
+    """α of shape (n,), or (n, k); of row blocks a `BlockDuals` or `SoftmaxBlockDuals`, whose `of(X, y)` computes those of given rows."""
     certificate: Certificate
     status: Status
     reason: str

@@ -15,7 +15,8 @@ from dualgap.limits import Limits
 from dualgap.linalg.parallel import use_threads
 from dualgap.loop import Loop
 from dualgap.memory import keep_freed_memory
-from dualgap.problem import BaseProblem, BlockProblem, MultinomialProblem, Problem
+from dualgap.problem import BaseProblem, MultinomialProblem, Problem
+from dualgap.problem.block_base import BaseBlockProblem
 from dualgap.progress import asks_to_stop, watch
 from dualgap.result import Result, Status
 from dualgap.rounds import solve_blocks
@@ -27,7 +28,7 @@ __all__ = ["Result", "Status", "solve"]
 
 
 def solve(
-    problem: Problem | MultinomialProblem | BlockProblem,
+    problem: Problem | MultinomialProblem | BaseBlockProblem,
     solver: str | Solver | Auto = "auto",
     *,
     tol: float = 1e-6,
@@ -98,7 +99,7 @@ def solve(
     ('CERTIFIED', True)
     """
     # First of all: who passes X and y should not read that y is no solver.
-    if not isinstance(problem, BaseProblem | BlockProblem):
+    if not isinstance(problem, BaseProblem | BaseBlockProblem):
         raise TypeError(
             f"solve needs a Problem or a MultinomialProblem, got {type(problem).__name__}; make a Problem first: dg.solve(dg.Problem(X, y))"
         )
@@ -108,7 +109,7 @@ def solve(
     if record_every is None and record_updates is None:
         record_every = inf if isinstance(chosen, Auto) and test is None and callback is None else 1.0
     limits = Limits.of(tol, max_epochs, max_seconds, record_every, record_updates, gap_tol)
-    if isinstance(problem, BlockProblem):
+    if isinstance(problem, BaseBlockProblem):
         return _solve_blocks(problem, chosen, limits, int(seed), start, test, keep_iterates, progress, callback, n_jobs)
     warm = None if start is None else _checked_start(problem, start)
     keep_freed_memory()
@@ -125,7 +126,7 @@ def solve(
 
 
 def _solve_blocks(
-    problem: BlockProblem,
+    problem: BaseBlockProblem,
     chosen: Solver | Auto,
     limits: Limits,
     seed: int,
@@ -144,7 +145,7 @@ def _solve_blocks(
     if start is not None:
         parts = (start.weights, start.intercept, None) if isinstance(start, Result) else start
         answer = _checked_start(problem.sample_problem, parts)
-        warm = (answer.weights, float(answer.intercept))
+        warm = (answer.weights, answer.intercept)
     interrupt = Interrupt()
     with watch(progress, limits.max_epochs, limits.tol) as show, use_threads(n_jobs), interrupt:
 

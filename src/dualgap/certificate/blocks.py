@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dualgap.certificate.block_facts import facts_of, of_zero_duals, weight_norm
 from dualgap.certificate.bounds import (
     REFERENCE_PART,
     UNDERFLOW,
@@ -24,9 +25,8 @@ from dualgap.certificate.bounds import (
     RowSums,
     certificate,
     gamma,
-    norm_bound,
 )
-from dualgap.certificate.point import Facts, ScoreErrors, score_errors
+from dualgap.certificate.point import ScoreErrors, score_errors
 from dualgap.certificate.row_sums import Totals, row_sums, row_totals
 from dualgap.certificate.verdict import Certificate
 from dualgap.data.blocks import Block
@@ -69,9 +69,10 @@ class Question(NamedTuple):
 
 def question(problem: BlockProblem, weights: Vector, intercept: float, recipe: DualRecipe, constant: float) -> Question:
     """The question about a point and the duals of a recipe."""
-    norm = _weight_norm(weights)
+    norm = weight_norm(weights)
     bounds = [
-        score_errors(_facts(problem, float(size)), norm, abs(intercept)).largest for size in problem.largest_norms
+        score_errors(facts_of(problem, float(size), problem.operations), norm, abs(intercept)).largest
+        for size in problem.largest_norms
     ]
     return Question(weights, intercept, recipe, constant, problem.loss, np.array(bounds))
 
@@ -171,10 +172,8 @@ def verdict(problem: BlockProblem, asked: Question, answers: Partial) -> BlockJu
         if found.certificate.gap < best.certificate.gap:
             best = found
     proven = best.certificate
-    if not proven.gap < proven.primal and not proven.contradicts_weak_duality:
-        # Zero duals are always feasible and give D = 0.
-        gap = proven.primal + proven.primal_error
-        zero = replace(proven, dual=0.0, gap=gap, rounding=proven.primal_error, dual_error=0.0)
+    zero = of_zero_duals(proven)
+    if zero is not None:
         return best._replace(certificate=zero, factors=(0.0, 0.0), support=0, score=_score(problem, fit))
     proven = replace(proven, dual=max(proven.dual, 0.0))
     return best._replace(certificate=proven, support=support, score=_score(problem, fit))
@@ -199,8 +198,8 @@ def _with_factors(
 ) -> BlockJudgement:
     """What the duals of the recipe prove when those ≥ 0 and those < 0 are multiplied by a factor each."""
     operations = problem.operations + 2 + (problem.weight_operations if problem.has_weights else 0)
-    facts = _facts(problem, float(problem.largest_norms.sum()))
-    errors = score_errors(facts, _weight_norm(asked.weights), abs(asked.intercept))
+    facts = facts_of(problem, float(problem.largest_norms.sum()), problem.operations)
+    errors = score_errors(facts, weight_norm(asked.weights), abs(asked.intercept))
     both = Totals(sides[:, :5].sum(axis=0), np.hypot(roots[:3], roots[3:]))
     sums = row_sums(both, problem.total_weight, operations, errors.root_mean_square)
     sums = _scaled(sums, sides / problem.total_weight, factors, errors, problem.loss)
@@ -249,21 +248,3 @@ def _scaled(sums: RowSums, sides: Vector, factors: Vector, errors: ScoreErrors, 
         conjugates=float(factors @ sides[:, 1]),
         score_cost=(sums.score_cost + rest * slope * moved) * SLACK,
     )
-
-
-def _facts(problem: BlockProblem, squared_size: float) -> Facts:
-    """What the bounds need of rows whose squared norms have this sum."""
-    operations = problem.operations + 2
-    mean_square = problem.mean_squared_norm * (1.0 + gamma(problem.weight_operations + problem.longest + operations))
-    return Facts(
-        norm_bound(mean_square, problem.longest),
-        norm_bound(squared_size, problem.stored),
-        problem.longest,
-        operations,
-        operations + 8,
-    )
-
-
-def _weight_norm(weights: Vector) -> float:
-    """An upper bound on ‖w‖; 0 for zero weights."""
-    return norm_bound(float(weights @ weights), weights.size) if weights.any() else 0.0

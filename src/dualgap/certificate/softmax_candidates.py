@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from dualgap.certificate import ray
 from dualgap.linalg.parallel import parallel_map
-from dualgap.losses.multinomial import Entropies, Matrix, entropies, keep_inside, probabilities, softmax
+from dualgap.losses.multinomial import Entropies, Matrix, Vector, entropies, keep_inside, probabilities, softmax
 from dualgap.problem import MultinomialProblem
 
 
@@ -28,22 +30,40 @@ def make_feasible(problem: MultinomialProblem, duals: Matrix) -> None:
     keep_all_inside(problem, duals)
 
 
-def _move_probability(problem: MultinomialProblem, duals: Matrix) -> None:
-    """In place: duals with Σ s_i A_i = 0."""
-    lacking = problem.dual_sums(duals)
-    held = problem.class_weights - lacking
+class Moved(NamedTuple):
+    """What moves between classes in every row."""
+
+    freed: Vector
+    """The part of its probability that each class gives up."""
+    parts: Vector
+    """The part of what is given up that each class receives."""
+
+
+def moves(lacking: Vector, class_weights: Vector) -> Moved | None:
+    """What has to move where each class lacks d_c of its part n_c of the rows; None where nothing has to."""
+    held = class_weights - lacking
     has_too_much = lacking < 0.0
     freed = np.where(has_too_much, -lacking / np.where(has_too_much, held, 1.0), 0.0)
     needed = np.maximum(lacking, 0.0)
     total = float(needed.sum())
-    if total == 0.0:
+    return Moved(freed, needed / total) if total > 0.0 else None
+
+
+def moved_probabilities(p: Matrix, moved: Moved) -> Matrix:
+    """Probabilities after the move; p is changed in place."""
+    p += (p @ moved.freed)[:, None] * moved.parts - p * moved.freed
+    return p
+
+
+def _move_probability(problem: MultinomialProblem, duals: Matrix) -> None:
+    """In place: duals with Σ s_i A_i = 0."""
+    moved = moves(problem.dual_sums(duals), problem.class_weights)
+    if moved is None:
         return
 
     def move(c: slice) -> None:
-        p = probabilities(duals[c], problem.labels[c])
-        p += (p @ freed)[:, None] * (needed / total) - p * freed
         # The own entry, 1 − p_c, is set by keep_all_inside.
-        duals[c] = -p
+        duals[c] = -moved_probabilities(probabilities(duals[c], problem.labels[c]), moved)
 
     for _ in parallel_map(move, problem.chunks()):
         pass

@@ -122,27 +122,28 @@ def _blocks(options: Mapping[str, Any]) -> Blocks:
 
 
 def _fitted(options: Mapping[str, Any], blocks: Blocks, quiet: bool) -> tuple[Model, list[Result]]:
-    """The model and its results: one problem, or one for each of several labels against the rest."""
+    """The model and its results: one problem, with several labels the softmax model or one problem for each label against the rest."""
     from dualgap.losses import LOSSES
-    from dualgap.models.model import BINARY, ONE_VS_REST, REGRESSION, Model
+    from dualgap.models.model import BINARY, MULTINOMIAL, ONE_VS_REST, REGRESSION, Model
     from dualgap.models.training import READING
-    from dualgap.problem import BlockProblem
+    from dualgap.problem import BlockProblem, MultinomialBlockProblem
     from dualgap.run import solve
     from dualgap.spec import build, full_text
 
     loss = build(options["loss"], LOSSES, "loss")
     found = blocks.scanned(loss.task == "classification")
     classes = found.classes if loss.task == "classification" else None
-    if classes is not None and classes.size > 2 and loss.name == "logistic":
-        raise ValueError(
-            f"the softmax model needs rows in memory, got row blocks with {classes.size} labels; use --loss squared_hinge, "
-            "which fits each label against the rest"
-        )
-    positives = classes if classes is not None and classes.size > 2 else [None]
+    is_softmax = classes is not None and classes.size > 2 and loss.name == "logistic"
+    positives = classes if classes is not None and classes.size > 2 and not is_softmax else [None]
     strength = options["strength_of"](sum(facts.count for facts in found.facts))
     results = []
     for positive in positives:
-        problem = BlockProblem(blocks, loss, strength, not options["no_intercept"], positive=positive)
+        free = not options["no_intercept"]
+        problem = (
+            MultinomialBlockProblem(blocks, strength, free)
+            if is_softmax
+            else BlockProblem(blocks, loss, strength, free, positive=positive)
+        )
         with _progress(not quiet and sys.stderr.isatty(), options["tol"]) as tell:
             results.append(
                 solve(
@@ -160,9 +161,13 @@ def _fitted(options: Mapping[str, Any], blocks: Blocks, quiet: bool) -> tuple[Mo
     several, first = len(results) > 1, results[0]
     columns = [result.weights for result in results]
     model = Model(
-        kind=ONE_VS_REST if several else REGRESSION if classes is None else BINARY,
+        kind=MULTINOMIAL if is_softmax else ONE_VS_REST if several else REGRESSION if classes is None else BINARY,
         weights=_stacked(columns) if several else first.weights,
-        intercept=_stacked([result.intercept for result in results]) if several else float(first.intercept),
+        intercept=_stacked([result.intercept for result in results])
+        if several
+        else first.intercept
+        if is_softmax
+        else float(first.intercept),
         loss=full_text(loss),
         strengths=(strength,) * len(results),
         free_intercept=not options["no_intercept"],

@@ -21,7 +21,8 @@ from dualgap.estimators.convergence import report_convergence
 from dualgap.estimators.parameters import check_limits, seed_of, solver_of
 from dualgap.estimators.synonyms import check_synonyms
 from dualgap.models.from_estimator import FitFacts
-from dualgap.problem import BlockProblem
+from dualgap.problem import BlockProblem, MultinomialBlockProblem
+from dualgap.problem.block_base import BaseBlockProblem
 from dualgap.result import Result
 from dualgap.run import solve
 
@@ -41,16 +42,13 @@ def are_blocks(X: Any) -> bool:
 
 def fit_classifier(estimator: LinearClassifier, X: Any, y: Any, sample_weight: Any) -> Any:
     """Fit a classifier: one problem for two classes, or one for each class against the rest."""
-    name, blocks = type(estimator).__name__, _blocks(estimator, X, y, sample_weight)
+    blocks = _blocks(estimator, X, y, sample_weight)
     found = blocks.scanned(True)
     classes = estimator.classes_ = found.classes
     totals = found.of_classes(lambda facts: facts.class_weights)
     estimator._check_classes(np.flatnonzero(totals > 0.0))
     if classes.size > 2 and estimator.fits_softmax:
-        raise ValueError(
-            f"{name} on row blocks needs two classes, got {classes.size}; use LinearSVC, which fits each class against the "
-            "rest, or fit in memory"
-        )
+        return _fit_softmax(estimator, blocks, found, totals)
     factors = estimator._class_factors(np.arange(classes.size), totals)
     positives = classes[1:] if classes.size == 2 else classes
     problems = []
@@ -70,7 +68,25 @@ def fit_classifier(estimator: LinearClassifier, X: Any, y: Any, sample_weight: A
                 l1_ratio=estimator._l1_ratio(),
             )
         )
-    return _fitted(estimator, blocks, found, problems, factors)
+    starts = [_start(estimator, k, len(problems), problem) for k, problem in enumerate(problems)]
+    return _fitted(estimator, blocks, list(zip(problems, starts, strict=True)), factors)
+
+
+def _fit_softmax(estimator: LinearClassifier, blocks: Blocks, found: Scanned, totals: Vector) -> Any:
+    """Fit all classes at once; a row of weights for each of them."""
+    class_weights = estimator._class_weights(np.arange(totals.size), totals)
+    own = totals if class_weights is None else totals * class_weights
+    problem = MultinomialBlockProblem(
+        blocks,
+        _strength(estimator, float(own.sum()), 0),
+        estimator.fit_intercept,
+        class_factors=None if class_weights is None else class_weights.tolist(),
+    )
+    start = None
+    if estimator.warm_start and np.shape(getattr(estimator, "coef_", ())) == problem.weights_shape[::-1]:
+        start = (np.asarray(estimator.coef_).T, np.asarray(estimator.intercept_), None)
+    factors = None if class_weights is None else [tuple(class_weights.tolist())]
+    return _fitted(estimator, blocks, [(problem, start)], factors)
 
 
 def fit_regressor(estimator: LinearRegressor, X: Any, y: Any, sample_weight: Any) -> Any:
@@ -79,7 +95,7 @@ def fit_regressor(estimator: LinearRegressor, X: Any, y: Any, sample_weight: Any
     found = blocks.scanned(False)
     strength = _strength(estimator, sum(facts.weight for facts in found.facts), 0)
     problem = BlockProblem(blocks, estimator._loss(), strength, estimator.fit_intercept, l1_ratio=estimator._l1_ratio())
-    return _fitted(estimator, blocks, found, [problem], None)
+    return _fitted(estimator, blocks, [(problem, _start(estimator, 0, 1, problem))], None)
 
 
 def _blocks(estimator: CertifiedModel, X: Any, y: Any, sample_weight: Any) -> Blocks:
@@ -111,14 +127,13 @@ def _strength(estimator: CertifiedModel, total_weight: float, k: int) -> float:
 def _fitted(
     estimator: Any,
     blocks: Blocks,
-    found: Scanned,
-    problems: Sequence[BlockProblem],
+    problems: Sequence[tuple[BaseBlockProblem, Any]],
     factors: Sequence[tuple[float, ...]] | None,
 ) -> Any:
-    """Solve the problems, one after the other, and set the fitted attributes."""
+    """Solve the problems, each from its start, one after the other, and set the fitted attributes."""
     tasks = FitTasks(estimator, blocks, None, None, len(problems), estimator.max_iter)
     results: list[Result] = []
-    for k, problem in enumerate(problems):
+    for k, (problem, start) in enumerate(problems):
         with tasks.epochs_of(k) as callback:
             results.append(
                 solve(
@@ -128,23 +143,27 @@ def _fitted(
                     max_epochs=estimator.max_iter,
                     max_seconds=estimator.max_seconds,
                     seed=seed_of(estimator.random_state),
-                    start=_start(estimator, k, len(problems), problem),
+                    start=start,
                     progress=bool(estimator.verbose),
                     callback=callback,
                     n_jobs=estimator.n_jobs,
                 )
             )
     several = len(problems) > 1
-    estimator.n_features_in_ = problems[0].dimension
+    first = problems[0][0]
+    estimator.n_features_in_ = first.dimension
     estimator.__dict__.pop("feature_names_in_", None)
     estimator.__dict__.pop("dual_coef_", None)
     if blocks.column_names is not None:
         estimator.feature_names_in_ = np.array(blocks.column_names, dtype=object)
-    estimator.coef_ = np.stack([result.weights for result in results])
-    estimator.intercept_ = np.array([result.intercept for result in results])
-    estimator._set_run_attributes(results, [problem.strength for problem in problems], several)
+    if isinstance(first, MultinomialBlockProblem):
+        estimator.coef_, estimator.intercept_ = np.ascontiguousarray(results[0].weights.T), results[0].intercept.copy()
+    else:
+        estimator.coef_ = np.stack([result.weights for result in results])
+        estimator.intercept_ = np.array([result.intercept for result in results])
+    estimator._set_run_attributes(results, [problem.strength for problem, _ in problems], several)
     estimator.dual_coef_ = [result.duals for result in results] if several else results[0].duals
-    estimator._facts = FitFacts.without_data(estimator, problems[0].loss, results[0].solver.name, factors)
+    estimator._facts = FitFacts.without_data(estimator, estimator._loss(), results[0].solver.name, factors)
     tasks.end(estimator.certificate_)
     report_convergence(type(estimator).__name__, results, estimator.tol)
     return estimator

@@ -5,6 +5,7 @@ from dualgap.problem.one_score import Problem
 from dualgap.problem.row_blocks import BlockProblem
 from dualgap.problem.scoring import accuracy, score
 from dualgap.problem.softmax import MultinomialProblem
+from dualgap.problem.softmax_blocks import MultinomialBlockProblem
 from dualgap.problem.sums import EVERY, each, root_of_squares, total
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "BaseProblem",
     "BlockProblem",
     "Intercept",
+    "MultinomialBlockProblem",
     "MultinomialProblem",
     "Problem",
     "accuracy",

@@ -7,11 +7,13 @@ with a free intercept b the duals must also satisfy Σ s_i A_i = 0
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dualgap.data.blocks import Blocks
 from dualgap.data.labels import as_column, check_length
 from dualgap.lazy import lazy
 from dualgap.linalg.partition import SETTINGS, partition
@@ -55,6 +57,15 @@ class MultinomialProblem(BaseProblem):
 
     labels: Classes
     classes: NDArray[Any]
+
+    of_blocks: ClassVar[Callable[..., Any]]
+    """Makes the problem of row blocks; `softmax_blocks.py` sets it, because it builds on this class."""
+
+    def __new__(cls, X: Any = None, *arguments: Any, **options: Any) -> Self:
+        """Row blocks, which carry their labels, make a `MultinomialBlockProblem`."""
+        if isinstance(X, Blocks):
+            return cast(Self, cls.of_blocks(X, *arguments, **options))
+        return super().__new__(cls)
 
     def __init__(
         self,

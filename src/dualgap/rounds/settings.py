@@ -12,6 +12,8 @@ class RoundSettings(NamedTuple):
 
     dense_columns: int = 2000
     """More columns than this take Hessian products, a round each, in place of a matrix of d² numbers a round."""
+    softmax_side: int = 300
+    """The same for the softmax model's classes × (columns + 1): a matrix of this side takes about the time of 100 products."""
     max_products: int = 200
     """Rounds of products for one step at most."""
     preconditioner_columns: int = 5000

@@ -9,15 +9,17 @@ import numpy as np
 
 from dualgap.interrupts import Interrupt
 from dualgap.limits import Limits
-from dualgap.problem import BlockProblem
+from dualgap.problem import BlockProblem, MultinomialBlockProblem
+from dualgap.problem.block_base import BaseBlockProblem
 from dualgap.result import Result
 from dualgap.rounds.one_score import OneScoreRun
+from dualgap.rounds.softmax import SoftmaxRun
 from dualgap.solvers import Auto, Newton, Solver
 from dualgap.trace import Record
 
 
 def solve_blocks(
-    problem: BlockProblem,
+    problem: BaseBlockProblem,
     chosen: Solver | Auto,
     limits: Limits,
     seed: int,
@@ -31,4 +33,7 @@ def solve_blocks(
             f"row blocks need solver 'auto' or 'newton', got {chosen.name}; fit a sample in memory with it"
         )
     with np.errstate(over="ignore", invalid="ignore"):
+        if isinstance(problem, MultinomialBlockProblem):
+            return SoftmaxRun(problem, limits, seed, tell, interrupt).run(start)
+        assert isinstance(problem, BlockProblem)
         return OneScoreRun(problem, limits, seed, tell, interrupt).run(start)

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from dualgap.data.rows import Rows
 from dualgap.linalg import cholesky
 from dualgap.linalg.parallel import checkpoint
 from dualgap.linalg.partition import partition, sum_slices
-from dualgap.losses.multinomial import Matrix, hessian_product
+from dualgap.losses.multinomial import Matrix, Vector, hessian_product
 from dualgap.problem import MultinomialProblem
 from dualgap.solvers.newton.softmax_settings import SoftmaxSettings
 
@@ -33,29 +34,44 @@ def centered(step: Matrix) -> Matrix:
 
 
 def full_hessian(problem: MultinomialProblem, p: Matrix) -> Matrix:
-    """The matrix of side k·height at probabilities p, by class and then by column; Σ p⊗p⊗x⊗x is the square of rows p⊗x."""
-    k, d, height = problem.class_count, problem.rows.dimension, height_of(problem)
+    """The matrix of side k·height at probabilities p, by class and then by column."""
+    sums = class_gram(problem.rows, problem.normalized_weights, p, problem.intercept)
+    return with_penalty(sums, problem.class_count, problem.strength, problem.intercept)
 
-    def add(rows: slice, out: Matrix) -> None:
+
+def with_penalty(sums: Matrix, class_count: int, strength: float, intercept: bool) -> Matrix:
+    """In place: the Hessian of Σ s_i (diag(p_i) − p_i p_iᵀ) ⊗ x_i x_iᵀ, for weights that add up to 1."""
+    height = sums.shape[0] // class_count
+    d = height - intercept
+    by_class = sums.reshape(class_count, height, class_count, height)
+    penalized = np.arange(d)
+    for a in range(class_count):
+        by_class[a, penalized, a, penalized] += strength
+    if intercept:
+        # Equal shifts of all intercepts change nothing; a gradient never points there, so any positive number will do.
+        by_class[:, d, :, d] += 1.0 / class_count
+    return sums
+
+
+def class_gram(rows: Rows, weights: Vector, p: Matrix, intercept: bool) -> Matrix:
+    """Σ s_i (diag(p_i) − p_i p_iᵀ) ⊗ x_i x_iᵀ, by class and then by column; Σ p⊗p⊗x⊗x is the square of rows p⊗x."""
+    k, d, height = p.shape[1], rows.dimension, rows.dimension + intercept
+
+    def add(part: slice, out: Matrix) -> None:
         """Minus the sum of the squares, and below it the class blocks of the diagonal."""
-        block = problem.rows.block(rows)
-        x = np.ones((rows.stop - rows.start, height))
-        x[:, :d] = block.toarray() if problem.rows.is_sparse else block
-        x *= np.sqrt(problem.normalized_weights[rows])[:, None]
-        products = (p[rows][:, :, None] * x[:, None, :]).reshape(x.shape[0], k * height)
+        block = rows.block(part)
+        x = np.ones((part.stop - part.start, height))
+        x[:, :d] = block.toarray() if rows.is_sparse else block
+        x *= np.sqrt(weights[part])[:, None]
+        products = (p[part][:, :, None] * x[:, None, :]).reshape(x.shape[0], k * height)
         out[k * height :] += x.T @ products
         out[: k * height] -= products.T @ products
 
-    sums = sum_slices(add, partition(problem.rows.count, k * height), ((k + 1) * height, k * height), MAX_TERMS)
+    sums = sum_slices(add, partition(rows.count, k * height), ((k + 1) * height, k * height), MAX_TERMS)
     out, diagonal = sums[: k * height], sums[k * height :]
     by_class = out.reshape(k, height, k, height)
     for a in range(k):
         by_class[a, :, a, :] += diagonal[:, a * height : (a + 1) * height]
-        penalized = np.arange(d)
-        by_class[a, penalized, a, penalized] += problem.strength
-    if problem.intercept:
-        # Equal shifts of all intercepts change nothing; a gradient never points there, so any positive number will do.
-        by_class[:, d, :, d] += 1.0 / k
     return out
 
 

@@ -129,8 +129,9 @@ class OneScoreRun(Run[BlockProblem, Visited]):
         problem = self.problem
         weights, intercept = place.at
         asked = question(problem, weights, intercept, DualRecipe(*place), self.constant)
-        judge, newton = self.ask(answer_block, Asked(asked, Evaluate(problem.loss, place, self.has_matrix)), add_pairs)
-        found = Visited(asked, verdict(problem, asked, judge), Evaluated.of(problem, place, newton.sums))
+        evaluate = Evaluate(problem.loss, place, self.has_matrix)
+        judge, newton = self.ask(answer_block, Asked(asked, evaluate), add_pairs)
+        found = Visited(asked, verdict(problem, asked, judge), Evaluated.of(problem, evaluate, newton.sums))
         return self.visited(found)
 
     def _next_gamma(self, here: Visited) -> float:

@@ -49,6 +49,11 @@ class Block:
             raise ValueError(f"block {number}: {error}") from None
         return Block(number, rows, labels, weights)
 
+    def __sizeof__(self) -> int:
+        """Bytes of the arrays, by which Dask decides what to move: a block stays, and what is sent to it moves."""
+        arrays = [*self.rows.arrays, self.labels, *([] if self.weights is None else [self.weights])]
+        return object.__sizeof__(self) + sum(int(values.nbytes) for values in arrays)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _with_aligned_arrays, (self.number, self.rows, self.labels, self.weights)
 

@@ -77,9 +77,10 @@ def derivatives(loss: Loss, place: Place, products: Vector, labels: Vector) -> t
 
 @np.errstate(over="ignore", invalid="ignore")
 def evaluate_block(block: Block, asked: Evaluate) -> Partial:
-    """Σ s α x over curved rows, over the others, Σ s φ_γ″ x; then the same without x; then Σ s φ_γ″ x xᵀ, its lower triangle."""
+    """Σ s α x over curved rows and over the others; Σ s α and Σ s φ_γ″; with a matrix also Σ s φ_γ″ x, and Σ s φ_γ″ x xᵀ, its lower half."""
     place, rows = asked.place, block.rows
     hessian_weights = np.empty(rows.count)
+    sent = 3 if asked.has_matrix else 2
 
     def work(part: slice, products: Vector) -> tuple[Vector, Vector, Vector]:
         alpha, second = derivatives(asked.loss, place, products, block.labels[part])
@@ -88,9 +89,9 @@ def evaluate_block(block: Block, asked: Evaluate) -> Partial:
         hessian_weights[part] = second
         is_curved = second > 0.0
         columns = np.stack([np.where(is_curved, alpha, 0.0), np.where(is_curved, 0.0, alpha), second], axis=1)
-        return columns, columns.sum(axis=0), NO_ROOTS
+        return columns[:, :sent], columns.sum(axis=0), NO_ROOTS
 
-    found = sums_over(rows, np.stack([place.weights, place.step], axis=1), 3, work)
+    found = sums_over(rows, np.stack([place.weights, place.step], axis=1), sent, work)
     if not asked.has_matrix:
         return found
     gram = weighted_gram(rows, hessian_weights, square_rows(rows))
@@ -147,23 +148,25 @@ class Evaluated(NamedTuple):
     """Σ q α x over the rows on a curved segment, and Σ q α as its last number."""
     linear: Vector
     """The same over the others."""
-    border: Vector
-    """Σ q φ_γ″ x, and Σ q φ_γ″."""
+    border: Vector | None
+    """Σ q φ_γ″ x, and Σ q φ_γ″; None where no matrix was asked for."""
     gram: Vector | None
     """Σ q φ_γ″ x xᵀ; None where no matrix was asked for."""
 
     @staticmethod
-    def of(problem: BlockProblem, place: Place, sums: Vector) -> Evaluated:
-        """The sums that blocks returned for `Evaluate`."""
+    def of(problem: BlockProblem, asked: Evaluate, sums: Vector) -> Evaluated:
+        """The sums that blocks returned for `asked`."""
         d, scaled = problem.dimension, sums / problem.total_weight
-        numbers = scaled[3 * d : 3 * d + 3]
-        curved, linear, border = (np.append(scaled[k * d : (k + 1) * d], numbers[k]) for k in range(3))
-        gram = None
-        if scaled.size > 3 * d + 3:
-            gram = np.empty((d, d))
-            gram[np.tril_indices(d)] = scaled[3 * d + 3 :]
-            gram.T[np.tril_indices(d)] = scaled[3 * d + 3 :]
-        return Evaluated(place, curved, linear, border, gram)
+        sent = 3 if asked.has_matrix else 2
+        numbers, lower = scaled[sent * d : sent * d + 3], scaled[sent * d + 3 :]
+        curved, linear = (np.append(scaled[k * d : (k + 1) * d], numbers[k]) for k in range(2))
+        if not asked.has_matrix:
+            return Evaluated(asked.place, curved, linear, None, None)
+        border = np.append(scaled[2 * d : 3 * d], numbers[2])
+        gram = np.empty((d, d))
+        gram[np.tril_indices(d)] = lower
+        gram.T[np.tril_indices(d)] = lower
+        return Evaluated(asked.place, curved, linear, border, gram)
 
     def gradient(self, problem: BlockProblem, scale: float = 1.0) -> Vector:
         """The gradient in w and b; with rows on their segments at γ/scale."""
@@ -179,6 +182,7 @@ class Evaluated(NamedTuple):
     def step_to(self, problem: BlockProblem, gamma: float) -> Step:
         """The Newton step at the place's γ or a smaller one, on which rows stay on their segments."""
         assert self.gram is not None
+        assert self.border is not None
         scale = self.place.gamma / gamma if gamma else 1.0
         gradient = self.gradient(problem, scale)
         hessian = scale * self.gram

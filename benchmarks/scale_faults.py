@@ -1,0 +1,206 @@
+"""Row blocks on a cluster and within a limit: workers that die, bytes a round, the driver's memory, memory maps and Parquet files.
+
+python benchmarks/scale_faults.py kills                 # one of two workers killed at random moments of ten fits
+python benchmarks/scale_faults.py bytes                 # bytes a round and worker, from Dask's counters, and the driver's memory
+python benchmarks/scale_faults.py memory                # peak anonymous memory and seconds of a fit on four times its memory_limit
+
+Each writes lines of CSV; docs/scale.md has the tables and says on what machine they were made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import dualgap as dg
+from scale import show
+
+FITS, BLOCKS = 10, 8
+LIMIT = 400 << 20
+"""memory_limit of the fits that `memory` measures; their data is four times as large."""
+
+
+def made_block(number: int, rows: int, columns: int) -> tuple[Any, Any]:
+    """A block of a logistic model, the same wherever it is made."""
+    truth = np.random.default_rng(0).normal(size=columns).astype(np.float32) / 4
+    rng = np.random.default_rng((1, number))
+    X = rng.standard_normal((rows, columns), np.float32)
+    return X, np.where(X @ truth > rng.logistic(size=rows), 1, -1)
+
+
+def anonymous_bytes() -> int:
+    """The resident anonymous memory of this process."""
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) << 10 for line in status if line.startswith("RssAnon"))
+
+
+@contextmanager
+def cluster(steals: bool = True) -> Iterator[Any]:
+    import dask
+    from distributed import Client, LocalCluster
+
+    with (
+        dask.config.set({"distributed.scheduler.work-stealing": steals}),
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        ) as running,
+        Client(running) as client,
+    ):
+        yield client
+
+
+def blocks_on_workers(rows: int, columns: int) -> dg.Blocks:
+    import dask
+
+    return dg.Blocks([dask.delayed(made_block)(number, rows, columns) for number in range(BLOCKS)])
+
+
+def run_kills(rows: int) -> None:
+    """Seconds of fits of which each loses a worker at a random moment, beside one that is left alone."""
+    rng = np.random.default_rng(0)
+    with cluster() as client:
+        begun = time.perf_counter()
+        problem = dg.Problem(blocks_on_workers(rows, 50), loss="hinge", strength=1e-6)
+        loading = time.perf_counter() - begun
+        dg.solve(problem, tol=1e-3)  # workers import what they need
+        begun = time.perf_counter()
+        alone = dg.solve(problem, tol=1e-3)
+        undisturbed = time.perf_counter() - begun
+        for number in range(FITS):
+            pids = list(client.run(os.getpid).values())
+            after = float(rng.uniform(0.0, undisturbed))
+            timer = threading.Timer(after, os.kill, (pids[number % 2], signal.SIGKILL))
+            begun = time.perf_counter()
+            timer.start()
+            result = dg.solve(problem, tol=1e-3)
+            seconds = time.perf_counter() - begun
+            timer.join()
+            row = {
+                "fit": number,
+                "killed_after": round(after, 2),
+                "status": result.status.name,
+                "same_weights": result.weights.tobytes() == alone.weights.tobytes(),
+                "seconds": round(seconds, 2),
+                "undisturbed": round(undisturbed, 2),
+                "loading": round(loading, 2),
+                "within": seconds <= 2 * undisturbed + loading,
+            }
+            show(row, number == 0)
+            time.sleep(2.0)  # until the scheduler has noticed a kill after the end of the fit
+            client.wait_for_workers(2, timeout=60)
+
+
+def run_bytes() -> None:
+    """What leaves each worker in a round, beside 8·(d² + 4d), or 8·4d without a matrix; and the driver's memory.
+
+    Dask's work stealing, which copies a block to a worker that has nothing to do, is off.
+    """
+    is_first = True
+    with cluster(steals=False) as client:
+        for rows, columns in ((5_000, 50), (50_000, 50), (5_000, 300), (2_000, 3_000)):
+            problem = dg.Problem(blocks_on_workers(rows, columns), loss="logistic", strength=1e-5)
+            before, memory = sent_bytes(client), anonymous_bytes()
+            result = dg.solve(problem, tol=1e-8)
+            rounds = result.trace[-1].epoch
+            allowed = 8 * (columns**2 + 4 * columns if columns <= 2000 else 4 * columns)
+            row = {
+                "rows": rows * BLOCKS,
+                "columns": columns,
+                "rounds": int(rounds),
+                "bytes_a_round_and_worker": int((sent_bytes(client) - before) / rounds / 2),
+                "allowed_without_constant": allowed,
+                "driver_grew_by": max(anonymous_bytes() - memory, 0),
+                "data_bytes": rows * BLOCKS * columns * 4,
+            }
+            show(row, is_first)
+            is_first = False
+
+
+def sent_bytes(client: Any) -> int:
+    """Bytes that left the workers, by their own counters."""
+    return int(sum(client.run(lambda dask_worker: dask_worker.transfer_outgoing_bytes_total).values()))
+
+
+def run_memory() -> None:
+    """A memory map and Parquet files of four times the limit, each in a process of its own; and the memory map in memory."""
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    columns, part = 32, 1 << 17
+    count = 4 * LIMIT // (4 * columns)
+    with tempfile.TemporaryDirectory() as folder:
+        X = np.lib.format.open_memmap(Path(folder) / "X.npy", "w+", np.float32, (count, columns))
+        y = np.empty(count, np.int8)
+        names = [f"c{j}" for j in range(columns)]
+        for number, begin in enumerate(range(0, count, part)):
+            rows, labels = made_block(number, min(part, count - begin), columns)
+            X[begin : begin + part], y[begin : begin + part] = rows, labels
+            table = pa.table({name: rows[:, j] for j, name in enumerate(names)} | {"label": labels})
+            parquet.write_table(table, Path(folder) / f"{number:04}.parquet")
+        X.flush()
+        np.save(Path(folder) / "y.npy", y)
+        del X, table, rows
+        for number, home in enumerate(("memory_map", "parquet", "in_memory")):
+            done = subprocess.run([sys.executable, __file__, home, "--folder", folder], capture_output=True, text=True)
+            if done.returncode:
+                raise SystemExit(done.stderr)
+            head, line = done.stdout.split()
+            print(head + "\n" + line if number == 0 else line, flush=True)
+
+
+def run_within(home: str, folder: str) -> None:
+    """One of the fits of `memory`, in this process."""
+    peak, is_over = 0, threading.Event()
+
+    def watch() -> None:
+        nonlocal peak
+        while not is_over.wait(0.005):
+            peak = max(peak, anonymous_bytes())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    begun, cpu = time.perf_counter(), time.process_time()
+    if home == "in_memory":
+        X: Any = np.load(f"{folder}/X.npy")
+        problem = dg.Problem(X, np.load(f"{folder}/y.npy"), "logistic", 1e-6)
+    elif home == "memory_map":
+        problem = dg.Problem(dg.Blocks(f"{folder}/X.npy", f"{folder}/y.npy", memory_limit=LIMIT), "logistic", 1e-6)
+    else:
+        problem = dg.Problem(dg.Blocks(folder, target="label", memory_limit=LIMIT), "logistic", 1e-6)
+    result = dg.solve(problem, tol=1e-6)
+    row = {
+        "home": home,
+        "status": result.status.name,
+        "seconds": round(time.perf_counter() - begun, 2),
+        "cpu_seconds": round(time.process_time() - cpu, 2),
+        "passes": int(result.trace[-1].epoch),
+        "limit": LIMIT,
+        "peak_anonymous": peak,
+    }
+    is_over.set()
+    watcher.join()
+    show(row | {"peak_by_limit": round(peak / LIMIT, 3)}, True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("kills", "bytes", "memory", "memory_map", "parquet", "in_memory"))
+    parser.add_argument("--rows", type=int, default=60_000, help="rows of each block of `kills`")
+    parser.add_argument("--folder", default="")
+    given = parser.parse_args()
+    if given.folder:
+        run_within(given.what, given.folder)
+    else:
+        {"kills": lambda: run_kills(given.rows), "bytes": run_bytes, "memory": run_memory}[given.what]()

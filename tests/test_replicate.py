@@ -219,7 +219,7 @@ def test_the_page_opens_offline_and_draws_everything(folder: Path) -> None:
         page.goto((folder / "replication.html").as_uri())
         page.wait_for_selector("html[data-drawn]", state="attached")
         panels = page.locator("[data-panel]").count()
-        assert panels == 16
+        assert panels == 18
         assert page.locator("[data-panel] .plot-container").count() == panels
         assert page.locator(".claim").count() == 7
         assert page.locator("#summary tbody tr").count() == 7

@@ -108,11 +108,17 @@ class Result:
     """The labels in order; None for real targets."""
     sentence: str
     """How the run ended: the sentence of `status`, or, where `gap_tol` ended the run, one that names that gap."""
+    column_names: tuple[str, ...] | None = None
+    """Names of the columns of row blocks, where they have some."""
 
     def scores(self, X: Any) -> Vector:
-        """⟨x, w⟩ + b for each row of X, with one column a class in the softmax model; row blocks are read one by one."""
+        """⟨x, w⟩ + b for each row of X, with one column a class in the softmax model; row blocks are read one by one.
+
+        Row blocks with names need the columns of the fit: Parquet files are read by these names.
+        """
         if isinstance(X, Blocks):
-            return np.concatenate(list(X.home.map(_block_scores, (self.weights, self.intercept))))
+            found: Vector = X.answers(_block_scores, (self.weights, self.intercept), self.column_names)
+            return found
         rows = as_rows(X).of_width(self.weights.shape[0])
         with np.errstate(over="ignore"):  # a score beyond float64's range is infinite, with the right sign
             return scores_of(rows, self.weights, self.intercept)

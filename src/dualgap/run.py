@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -153,7 +154,9 @@ def _solve_blocks(
             show(record)
             return callback is not None and asks_to_stop(callback(record))
 
-        return solve_blocks(problem, chosen, limits, seed, tell, interrupt, warm)
+        result = solve_blocks(problem, chosen, limits, seed, tell, interrupt, warm)
+    names = problem.blocks.column_names
+    return result if names is None else replace(result, column_names=tuple(names))
 
 
 def _checked_start(problem: BaseProblem, start: Any) -> Answer:

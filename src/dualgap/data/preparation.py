@@ -17,23 +17,28 @@ from numpy.typing import NDArray
 
 from dualgap.data.columns import CONSTANT_PART, mean_squares
 from dualgap.data.sheet import Sheet
+from dualgap.data.unseen import Unseen, some
 from dualgap.data.validation import as_rows
 from dualgap.memory import refuse_beyond_memory
 
 Vector = NDArray[np.float64]
 
 FILLS: dict[str, Callable[[Vector], Any]] = {"mean": np.nanmean, "median": np.nanmedian}
-SHOWN = 4  # of what a note or a refusal lists
 # A text column with more categories than this, and than half of its rows, names its rows and is no property of them.
 MANY_CATEGORIES = 20
 ADVICE = "leave columns of many categories out with --drop"
 
 
 class Prepared(NamedTuple):
-    """A matrix of numbers, and sentences about what could not be taken as it is."""
+    """A matrix of numbers, and the categories that could not be taken as they are."""
 
     X: Any
-    notes: tuple[str, ...]
+    unseen: tuple[Unseen, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence for each column with categories that the fit did not see."""
+        return tuple(one.note for one in self.unseen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +158,7 @@ class Preparation:
     def of_sheet(self, sheet: Sheet, strict: bool = False) -> Prepared:
         """The prepared rows of a sheet with these columns in this order; with `strict` a new category is refused."""
         refuse_beyond_memory(8 * sheet.count * self.width, f"{sheet.count:,} × {self.width:,} numbers", ADVICE)
-        X, notes, at = np.empty((sheet.count, self.width)), [], 0
+        X, unseen, at = np.empty((sheet.count, self.width)), list[Unseen](), 0
         for place, column in enumerate(sheet.columns):
             values = self.categories.get(place)
             if values is None:
@@ -161,12 +166,14 @@ class Preparation:
                 at += 1
                 continue
             block = X[:, at : at + len(values)]
-            note = _one_hot(block, column, values, self.names[place])
-            if note and strict:
-                raise ValueError(f"{sheet.name}: {note}; fit again with them, or leave --strict out for zeros")
-            notes += [f"{note}: zeros in all columns of {self.names[place]}"] if note else []
+            found = _one_hot(block, column, values, self.names[place])
+            if found is not None and strict:
+                raise ValueError(
+                    f"{sheet.name}: {found.sentence}; fit again with them, or leave --strict out for zeros"
+                )
+            unseen += [] if found is None else [found]
             at += len(values)
-        return Prepared(X, tuple(notes))
+        return Prepared(X, tuple(unseen))
 
     def _numbers(self, place: int, column: NDArray[Any], sheet: Sheet) -> Vector:
         gaps = np.isnan(column)
@@ -191,10 +198,9 @@ def refuse_names_of_rows(sheet: Sheet, insisted: Collection[str]) -> None:
             if different > MANY_CATEGORIES and different * 2 > len(values):
                 found.append(f"{name} ({different:,} different in {len(values):,} cells)")
     if found:
-        some = ", ".join(found[:SHOWN]) + (f" and {len(found) - SHOWN} more" if found[SHOWN:] else "")
         first = found[0].rpartition(" (")[0]
         raise ValueError(
-            f"{sheet.name} has text that nearly names its rows, in column {some}; leave it out with --drop {first!r}, or "
+            f"{sheet.name} has text that nearly names its rows, in column {some(found)}; leave it out with --drop {first!r}, or "
             f"take it nevertheless with --category {first!r}"
         )
 
@@ -208,8 +214,8 @@ def _mean_and_scale(column: Vector, name: str) -> tuple[float, float]:
     return mean, float(np.sqrt(variance)) if variance > CONSTANT_PART**2 * size else 1.0
 
 
-def _one_hot(block: NDArray[np.float64], column: NDArray[Any], values: tuple[str, ...], name: str) -> str | None:
-    """Fill the block in place; what is said of cells that are none of the values."""
+def _one_hot(block: NDArray[np.float64], column: NDArray[Any], values: tuple[str, ...], name: str) -> Unseen | None:
+    """Fill the block in place; the cells that are none of the values."""
     block[:] = 0.0
     where = {value: place for place, value in enumerate(values)}
     cells = column.tolist()
@@ -218,7 +224,4 @@ def _one_hot(block: NDArray[np.float64], column: NDArray[Any], values: tuple[str
     block[np.flatnonzero(known), places[known]] = 1.0
     if known.all():
         return None
-    new = [cell or "(missing)" for cell in sorted(set(cells) - where.keys())]
-    some = ", ".join(map(repr, new[:SHOWN])) + (f" and {len(new) - SHOWN} more" if new[SHOWN:] else "")
-    count = int((~known).sum())
-    return f"column {name} has {some} in {count:,} row{'' if count == 1 else 's'}, which the fit did not see"
+    return Unseen(name, frozenset(cells) - where.keys(), int((~known).sum()))

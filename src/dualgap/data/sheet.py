@@ -9,6 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+# Spellings of a missing cell, in lower case.
+MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "-nan"})
+
+
+def as_cell(value: Any) -> str:
+    """A value of a column of text without blanks at its ends; "" for a missing one."""
+    cell = "" if value is None else str(value).strip()
+    return "" if cell.lower() in MISSING else cell
+
 
 @dataclass(frozen=True, eq=False)
 class Sheet:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "-nan"})
+from dualgap.data.sheet import MISSING
+from dualgap.data.unseen import some
+
 TRUTH = {"true": 1.0, "false": 0.0}
-SHOWN_COLUMNS = 4
 
 NUMBER, POINT, COMMA, GROUPED, INFINITE, TRUE_FALSE, GAP, DATE, TEXT = (
     "number", "point", "comma", "grouped", "infinite", "true_false", "gap", "date", "text",
@@ -187,9 +188,3 @@ def is_date(kinds: Kinds) -> bool:
 def _first_odd(kinds: Kinds, decimal: str) -> Seen | None:
     odd = [seen for kind, seen in kinds.items() if kind not in NUMERIC[decimal]]
     return min(odd, key=lambda seen: seen.line, default=None)
-
-
-def some(names: Sequence[str]) -> str:
-    """The first few of many names."""
-    shown = ", ".join(names[:SHOWN_COLUMNS])
-    return shown if len(names) <= SHOWN_COLUMNS else f"{shown} and {len(names) - SHOWN_COLUMNS} more"

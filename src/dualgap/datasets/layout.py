@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
-from dualgap.datasets.cells import MISSING, is_number, some
+from dualgap.data.sheet import MISSING
+from dualgap.data.unseen import some
+from dualgap.datasets.cells import is_number
 
 # In the order in which they are tried: a decimal comma looks like a delimiter in files that have another one.
 DELIMITERS = "\t;,"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.data.sheet import Sheet
+from dualgap.data.sheet import Sheet, as_cell
 from dualgap.datasets import cells, parquet, tables
 from dualgap.datasets.cells import Kinds
 from dualgap.datasets.layout import Layout, Opener, TextOptions, column_named, first_row, layout_of
@@ -109,7 +109,7 @@ def as_text(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Numbers as they are typed, text without the spellings of a missing cell."""
     if values.dtype != object:
         values = np.array([_typed(value) for value in values.tolist()], dtype=object)
-    return np.array(["" if cell.lower() in cells.MISSING else cell for cell in values.tolist()], dtype=object)
+    return np.array([as_cell(value) for value in values.tolist()], dtype=object)
 
 
 def _typed(value: float) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dualgap.data.sheet import as_cell
 from dualgap.datasets import cells
 from dualgap.datasets.cells import Kinds
 from dualgap.datasets.layout import AS_IT_IS, Layout, Opener, TextOptions, layout_of, records
@@ -118,8 +119,7 @@ def columns_of(
         for column, values in numbers.items():
             values.append(cells.number_of(row[column].strip(), decimal))
         for column, texts in words.items():
-            cell = row[column].strip()
-            texts.append("" if cell.lower() in cells.MISSING else cell)
+            texts.append(as_cell(row[column]))
     found: dict[int, np.ndarray[Any, Any]] = {column: np.array(values) for column, values in numbers.items()}
     return [found[column] if column in found else np.array(words[column], dtype=object) for column in columns]
 

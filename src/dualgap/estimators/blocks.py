@@ -7,11 +7,13 @@ those of a fit in memory, but `dual_coef_`: it has the duals' recipe, whose `of(
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from dualgap.data.blocks import Block, Blocks
 from dualgap.data.blocks.blocks import Scanned
@@ -190,7 +192,7 @@ def on_blocks(kind: str) -> Callable[[Method], Method]:
         @wraps(method)
         def of_rows(self: Any, X: Any) -> Any:
             if isinstance(X, Blocks):
-                return np.concatenate(list(X.home.map(_of_block, (method, self))))
+                return X.answers(_of_block, (method, _bare(self)), _names(self))
             if is_on_dask(X):
                 return _lazy(method, self, X, kind)
             return method(self, X)
@@ -198,6 +200,19 @@ def on_blocks(kind: str) -> Callable[[Method], Method]:
         return of_rows  # type: ignore[return-value]
 
     return decorate
+
+
+def _names(estimator: Any) -> Any:
+    """The names of the columns of the fit, where it had some."""
+    check_is_fitted(estimator)
+    return getattr(estimator, "feature_names_in_", None)
+
+
+def _bare(estimator: Any) -> Any:
+    """The estimator for rows without names, whose columns were compared before."""
+    made = copy(estimator)
+    made.__dict__.pop("feature_names_in_", None)
+    return made
 
 
 def _of_block(block: Block, called: tuple[Any, Any]) -> Any:

@@ -30,7 +30,7 @@ def prepared(preparation: Preparation, X: Any, strict: bool = False) -> Prepared
             f"a model with columns of text needs a data frame with the columns {some}, got {type(X).__name__}; pass a frame"
         )
     else:
-        found = Prepared(preparation.of_matrix(X), ())
+        found = Prepared(preparation.of_matrix(X))
     for note in found.notes:
         LOG.warning("%s", note)
     return found
@@ -72,4 +72,4 @@ def read_prepared(
     X = read_rows(text, fitted, width, target, options)
     if preparation.categories:
         raise ValueError(f"the model has columns of text, which csv and parquet files have, and {text!r} is neither")
-    return Prepared(preparation.of_matrix(X), ())
+    return Prepared(preparation.of_matrix(X))

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dualgap.data.blocks.block import Block, Facts, Scan, facts_of
-from dualgap.data.blocks.homes import Home, InMemory, Reader, Streamed
+from dualgap.data.blocks.homes import BlockFunction, Home, InMemory, Message, Reader, Streamed
 from dualgap.data.blocks.on_dask import home_of, is_on_dask
+from dualgap.data.unseen import Unseen, joined, some
 from dualgap.linalg.partition import even_slices
 from dualgap.memory import available_bytes
 
+if TYPE_CHECKING:
+    from dualgap.data.blocks.parquet import Parquet
+
+LOG = logging.getLogger("dualgap")
 # A block has about this many bytes of rows, less where memory_limit is less than LIMIT_BLOCKS times as much. Larger blocks bring
 # no speed, and smaller ones cost calls.
 BLOCK_BYTES = 64 << 20
@@ -78,8 +85,8 @@ class Blocks:
         columns: Sequence[str] | None = None,
     ) -> None:
         self.memory_limit = memory_bytes(memory_limit)
-        self.column_names: list[str] | None = None
-        """Names of the columns of the rows, where the source has some."""
+        self.table: Parquet | None = None
+        """The Parquet files, where these are the source."""
         self._scans: dict[Scan, Scanned] = {}
         if is_on_dask(source):
             self.home: Home = home_of(source, y, sample_weight)
@@ -92,14 +99,51 @@ class Blocks:
             _refuse(
                 y is not None or sample_weight is not None, "Parquet files", "target and weight as names of columns"
             )
-            table = Parquet(paths, target, weight, columns, self.block_bytes)
-            self.column_names = table.column_names
-            self.home = Streamed(table.readers)
+            self.table = Parquet(paths, target, weight, columns, self.block_bytes)
+            self.home = Streamed(self.table.readers)
             return
         given = [name for name, value in (("target", target), ("weight", weight), ("columns", columns)) if value]
         if given:
             raise ValueError(f"{given[0]} names columns of Parquet files, got another source; pass arrays as X and y")
         self.home = self._home(source, y, sample_weight)
+        if isinstance(source, list):
+            self.column_names = _common_names(source)
+
+    @cached_property
+    def column_names(self) -> list[str] | None:
+        """Names of the columns of the rows, where the source has some."""
+        return None if self.table is None else self.table.column_names
+
+    def aligned(self, names: Sequence[str] | None) -> Blocks:
+        """The blocks with the columns that a model was fitted to: Parquet files by name, others where they have the same names.
+
+        Categories of Parquet files that are not in `names` become zeros in all columns of theirs; `unseen` tells which.
+        """
+        if names is None:
+            return self
+        if self.table is None:
+            refuse_other_names(self.column_names, list(names))
+            return self
+        if self.table.is_laid_out and self.table.column_names == list(names):
+            return self
+        made = copy(self)
+        made.__dict__.pop("column_names", None)
+        made.table, made._scans = self.table.aligned(names), {}
+        made.home = Streamed(made.table.readers)
+        return made
+
+    def answers(self, function: BlockFunction[Message, Any], message: Message, names: Sequence[str] | None) -> Any:
+        """function(block, message) of all rows in one array, for a model with the columns `names`; unseen categories go to the log."""
+        blocks = self.aligned(names)
+        found = np.concatenate(list(blocks.home.map(function, message)))
+        for one in blocks.unseen:
+            LOG.warning("%s", one.note)
+        return found
+
+    @property
+    def unseen(self) -> tuple[Unseen, ...]:
+        """The categories that a model does not have, of the blocks that were read."""
+        return () if self.table is None else joined(self.table.unseen)
 
     @property
     def block_bytes(self) -> int:
@@ -202,6 +246,37 @@ class Scanned:
 
 def _width_refusal(number: int, width: int, first: int) -> str:
     return f"block {number}: X needs {first} columns as in block 0, got {width}; select the same columns"
+
+
+def _common_names(parts: Sequence[Any]) -> list[str] | None:
+    """The names of the columns of frames, which are the same in all blocks; None where the first block has none."""
+    names = _names_of(parts[0])
+    for number, part in enumerate(parts):
+        own = _names_of(part)
+        if names is not None and own is not None and own != names:
+            raise ValueError(
+                f"block {number}: X needs the columns {some(names)} in the order of block 0, got {some(own)}; select the same columns"
+            )
+    return names
+
+
+def _names_of(part: Any) -> list[str] | None:
+    names = getattr(part[0], "columns", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def refuse_other_names(names: list[str] | None, fitted: list[str]) -> None:
+    """A refusal of columns whose names are not those of the fit in their order; blocks without names go by place."""
+    if names is None or names == fitted:
+        return
+    missing = [repr(name) for name in fitted if name not in names]
+    if missing:
+        raise ValueError(
+            f"the model needs column {some(missing)}, which the blocks lack; add it, or fit again without it"
+        )
+    raise ValueError(
+        f"the model needs its {len(fitted)} columns in the order of the fit, {some(fitted)}, got {some(names)}; select them in that order"
+    )
 
 
 def _check_widths(blocks: Sequence[Block]) -> None:

@@ -6,12 +6,17 @@ Batches are decoded anew in every pass; the categories are found in a pass over 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import Any
+from copy import copy
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from dualgap.data.sheet import as_cell
+from dualgap.data.unseen import Unseen, some
 
 # A categorical column with more values is refused: it is a name or a number of a row.
 MAX_CATEGORIES = 1_000_000
@@ -19,6 +24,8 @@ MAX_CATEGORIES = 1_000_000
 DENSE_COLUMNS = 64
 # Decoded text of a batch, and the arrays it becomes, take a few times the bytes of the rows.
 DECODED_PARTS = 2
+# Rows of a part in the pass that finds the categories.
+CATEGORY_ROWS = 1 << 16
 
 
 class Parquet:
@@ -39,6 +46,7 @@ class Parquet:
         self.dataset = pyarrow.dataset.dataset(list(paths), format="parquet")
         self.target, self.weight = target, weight
         known = self.dataset.schema.names
+        self._refuse_other_columns(columns)
         chosen = list(columns) if columns is not None else [name for name in known if name not in (target, weight)]
         for name in (*chosen, *(name for name in (target, weight) if name is not None)):
             if name not in known:
@@ -46,13 +54,60 @@ class Parquet:
         if not chosen:
             raise ValueError("Parquet files need columns beside the target, got none; choose columns")
         self.columns = chosen
-        self.categories = self._categories()
-        widths = [len(self.categories.get(name, ())) or 1 for name in chosen]
-        self.width = sum(widths)
-        self.is_sparse = bool(self.categories) and self.width > DENSE_COLUMNS
-        self.kind = np.float32 if all(self._is_float32(name) for name in chosen) else np.float64
-        row_bytes = (len(chosen) * 12 if self.is_sparse else self.width * np.dtype(self.kind).itemsize) * DECODED_PARTS
-        self.batch_rows = max(block_bytes // row_bytes, 1)
+        self.block_bytes = block_bytes
+        self.unseen: list[Unseen] = []
+        """Cells that are none of the categories, in the blocks that were read."""
+
+    def aligned(self, names: Sequence[str]) -> Self:
+        """The same files with the columns and categories that `names` are of, in that order."""
+        found: dict[str, list[str]] = {}
+        missing = []
+        for name in names:
+            column, category = self._source_of(name)
+            if column is None:
+                missing.append(repr(name))
+            else:
+                found.setdefault(column, []).extend([] if category is None else [category])
+        if missing:
+            raise ValueError(
+                f"the model needs column {some(missing)}, which the files lack; add it, or fit again without it"
+            )
+        made = copy(self)
+        for cached in ("kind", "_where"):
+            made.__dict__.pop(cached, None)
+        made.columns, made.unseen = list(found), []
+        made.categories = {name: np.array(values) for name, values in found.items() if values}
+        if made.column_names != list(names):
+            raise ValueError(
+                "the model needs the categories of one column side by side, got others between them; fit on Parquet files"
+            )
+        return made
+
+    @property
+    def is_laid_out(self) -> bool:
+        """Whether the categories are known without a pass over the files."""
+        return "categories" in self.__dict__
+
+    @property
+    def width(self) -> int:
+        """How many columns the rows have."""
+        return sum(len(self.categories.get(name, ())) or 1 for name in self.columns)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the rows are sparse."""
+        return bool(self.categories) and self.width > DENSE_COLUMNS
+
+    @cached_property
+    def kind(self) -> type[np.float32] | type[np.float64]:
+        """float32 where it is exact for all columns."""
+        return np.float32 if all(self._is_float32(name) for name in self.columns) else np.float64
+
+    @property
+    def batch_rows(self) -> int:
+        """Rows of a block at most."""
+        width = len(self.columns) * 12 if self.is_sparse else self.width * np.dtype(self.kind).itemsize
+        return max(self.block_bytes // (width * DECODED_PARTS), 1)
 
     @property
     def column_names(self) -> list[str]:
@@ -65,7 +120,7 @@ class Parquet:
 
     def readers(self) -> Iterator[tuple[Any, Any, Any]]:
         """The blocks in order, read anew."""
-        return map(self._block, self._batches(self._wanted))
+        return map(self._block, self.batches(self._wanted, self.batch_rows))
 
     def parts(self) -> list[Callable[[], tuple[Any, Any, Any]]]:
         """A function for each group of rows of each file, which reads it as a block."""
@@ -85,12 +140,12 @@ class Parquet:
         return list(dict.fromkeys([*self.columns, *extra]))
 
     def _block(self, batch: Any) -> tuple[Any, Any, Any]:
-        labels = None if self.target is None else _plain(batch, self.target)
-        weights = None if self.weight is None else _plain(batch, self.weight)
+        labels = None if self.target is None else self._plain(batch, self.target)
+        weights = None if self.weight is None else self._plain(batch, self.weight)
         return self._rows(batch), labels, weights
 
-    def _batches(self, columns: list[str]) -> Iterator[Any]:
-        rows = getattr(self, "batch_rows", 1 << 16)
+    def batches(self, columns: Sequence[str], rows: int) -> Iterator[Any]:
+        """The named columns in parts of so many rows at most."""
         scanner = self.dataset.scanner(
             columns=list(dict.fromkeys(columns)),
             batch_size=rows,
@@ -112,23 +167,84 @@ class Parquet:
         kind = self.dataset.schema.field(name).type.to_pandas_dtype()
         return bool(np.can_cast(kind, np.float32, "safe"))
 
-    def _categories(self) -> dict[str, NDArray[Any]]:
-        """The values of each column of text or categories, in order."""
+    @cached_property
+    def categories(self) -> dict[str, NDArray[Any]]:
+        """The values of each column of text or categories, in order, found in a pass over these columns."""
         import pyarrow.compute as compute
 
+        self._refuse_other_types()
         names = [name for name in self.columns if self._is_category(name)]
-        found: dict[str, set[Any]] = {name: set() for name in names}
-        for batch in self._batches(names) if names else ():
+        found: dict[str, set[str]] = {name: set() for name in names}
+        for batch in self.batches(names, CATEGORY_ROWS) if names else ():
             for name in names:
-                found[name].update(compute.unique(_decoded(batch, name)).to_pylist())
+                found[name].update(map(as_cell, compute.unique(_decoded(batch, name)).to_pylist()))
                 if len(found[name]) > MAX_CATEGORIES:
                     raise ValueError(
                         f"column {name!r} needs at most {MAX_CATEGORIES:,} categories, got more; leave it out of columns"
                     )
         # A missing value is no category: its row has zeros in all columns of the categories.
-        return {
-            name: np.array(sorted(value for value in values if value is not None)) for name, values in found.items()
-        }
+        return {name: np.array(sorted(values - {""})) for name, values in found.items()}
+
+    def _source_of(self, name: str) -> tuple[str | None, str | None]:
+        """The column that a column of the rows is made of, and the category that it stands for; None where there is none."""
+        if name in self.columns and not self._is_category(name):
+            return name, None
+        holders = [column for column in self.columns if self._is_category(column) and name.startswith(f"{column}=")]
+        if not holders:
+            return None, None
+        column = max(holders, key=len)
+        return column, name.removeprefix(f"{column}=")
+
+    def _refuse_other_columns(self, chosen: Sequence[str] | None) -> None:
+        """A refusal of a file whose columns are not those of the first one; of the chosen ones where some are."""
+        for fragment in self.dataset.get_fragments():
+            names = set(fragment.physical_schema.names)
+            needed = set(self.dataset.schema.names)
+            if chosen is not None:
+                names, needed = names & set(chosen), needed & set(chosen)
+            for differing, what in ((needed - names, "lacks"), (names - needed, "alone has")):
+                if differing:
+                    raise ValueError(
+                        f"Parquet files need the same columns, and {Path(fragment.path).name} {what} "
+                        f"{some(sorted(map(repr, differing)))}; name the columns that all files have, or mend the file"
+                    )
+
+    def _refuse_other_types(self) -> None:
+        """A refusal of columns that are no numbers, truth values, text or categories, such as dates and lists."""
+        import pyarrow.types as types
+
+        fits = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+        for name in self.columns:
+            kind = self.dataset.schema.field(name).type
+            if not (self._is_category(name) or any(fit(kind) for fit in fits)):
+                advice = "leave the column out"
+                if types.is_temporal(kind):
+                    advice = f"write days since a fixed day, or the month and the weekday, in their place, or {advice}"
+                raise ValueError(
+                    f"{self._name} has values of type {kind} in column {name!r}, and a linear model needs numbers; {advice}"
+                )
+
+    @property
+    def _name(self) -> str:
+        """What a refusal calls the files."""
+        paths = [Path(path).name for path in self.dataset.files]
+        return paths[0] if len(paths) == 1 else f"{paths[0]} … {paths[-1]}"
+
+    def _plain(self, batch: Any, name: str) -> NDArray[Any]:
+        """A column as numbers or as text; a missing value is refused with the name of its file."""
+        column = _decoded(batch, name)
+        if column.null_count:
+            place = next(
+                (
+                    Path(fragment.path).name
+                    for fragment in self.dataset.get_fragments()
+                    if fragment.count_rows(filter=_field(name).is_null())
+                ),
+                self._name,
+            )
+            raise ValueError(f"column {name!r} of {place} has missing values; fill them, or leave these rows out")
+        values = np.asarray(column.to_numpy(zero_copy_only=False))
+        return values.astype(str) if values.dtype == object and name in (self.target, self.weight) else values
 
     def _rows(self, batch: Any) -> Any:
         if self.is_sparse:
@@ -138,10 +254,10 @@ class Parquet:
         for name in self.columns:
             values = self.categories.get(name)
             if values is None:
-                out[:, begin] = _plain(batch, name)
+                out[:, begin] = self._plain(batch, name)
                 begin += 1
             else:
-                rows, places = _places(batch, name, values)
+                rows, places = self._places(batch, name)
                 out[rows, begin + places] = 1.0
                 begin += values.size
         return out
@@ -149,9 +265,30 @@ class Parquet:
     def _sparse_column(self, batch: Any, name: str) -> Any:
         values = self.categories.get(name)
         if values is None:
-            return sp.csr_matrix(np.asarray(_plain(batch, name), self.kind)[:, None])
-        rows, places = _places(batch, name, values)
+            return sp.csr_matrix(np.asarray(self._plain(batch, name), self.kind)[:, None])
+        rows, places = self._places(batch, name)
         return sp.csr_matrix((np.ones(rows.size, self.kind), (rows, places)), (batch.num_rows, values.size))
+
+    def _places(self, batch: Any, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The rows that have one of the categories, and its place among them; other values are kept in mind."""
+        column = batch.column(name)
+        if not hasattr(column, "dictionary"):
+            column = column.dictionary_encode()
+        cells = [*map(as_cell, column.dictionary.to_pylist()), ""]
+        numbers = np.asarray(column.indices.cast("int64").fill_null(len(cells) - 1).to_numpy(zero_copy_only=False))
+        where = self._where[name]
+        places = np.array([where.get(cell, -1) for cell in cells], dtype=np.intp)[numbers]
+        is_unseen = np.array([bool(cell) and cell not in where for cell in cells])[numbers]
+        if is_unseen.any():
+            values = frozenset(cells[k] for k in np.unique(numbers[is_unseen]).tolist())
+            self.unseen.append(Unseen(name, values, int(is_unseen.sum())))
+        rows = np.flatnonzero(places >= 0)
+        return rows, places[rows]
+
+    @cached_property
+    def _where(self) -> dict[str, dict[str, int]]:
+        """The place of each category."""
+        return {name: {value: k for k, value in enumerate(values.tolist())} for name, values in self.categories.items()}
 
 
 def _decoded(batch: Any, name: str) -> Any:
@@ -160,15 +297,7 @@ def _decoded(batch: Any, name: str) -> Any:
     return column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
 
 
-def _plain(batch: Any, name: str) -> NDArray[Any]:
-    """A column as numbers, NaN where a value is missing, or as text."""
-    column = _decoded(batch, name)
-    values = np.asarray(column.to_numpy(zero_copy_only=False))
-    return values.astype(str) if values.dtype == object and not column.null_count else values
+def _field(name: str) -> Any:
+    import pyarrow.compute as compute
 
-
-def _places(batch: Any, name: str, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The rows that have a category, and its place among all of them."""
-    column = _decoded(batch, name)
-    rows = np.flatnonzero(np.asarray(column.is_valid().to_numpy(zero_copy_only=False)))
-    return rows, np.searchsorted(values, np.asarray(column.drop_null().to_pylist(), dtype=values.dtype))
+    return compute.field(name)

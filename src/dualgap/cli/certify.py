@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,13 +38,20 @@ dualgap certify cancer.dg breast_cancer
 dualgap certify people.dg people.csv
 
 dualgap certify wine.dg wine.csv --seconds 600
+
+dualgap certify clicks.dg data/*.parquet
 """
 
 
 def certify(
     context: typer.Context,
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file written by dualgap fit or by save.")],
-    data: Annotated[str, typer.Argument(metavar="DATA", help="The data it was fitted to: a name, a spec or a file.")],
+    data: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DATA", help="The data it was fitted to: a name, a spec or a file; or several Parquet files."
+        ),
+    ],
     target: Annotated[
         str | None,
         typer.Option(metavar="COL", help="Target column of a csv file. (default: the one of the fit)"),
@@ -58,7 +66,9 @@ def certify(
     # What computes is imported here: help and refusals of options must not wait for it.
     from dualgap.models.reading import load
 
-    checked_data(data)
+    for name in data:
+        if "*" not in name:
+            checked_data(name)
     claimed = load(model)
     weighted = claimed.data is not None and claimed.data.sample_weight is not None
     if weighted:
@@ -68,7 +78,10 @@ def certify(
         )
     how = claimed.reading if target is None else claimed.reading | {"target": target}
     try:
-        verdict = _verdict(claimed, data, how, seconds)
+        if _is_of_blocks(claimed, data):
+            verdict = _verdict_of_blocks(replace(claimed, reading=dict(how)), data, seconds)
+        else:
+            verdict = _verdict(claimed, data[0], how, seconds)
     except KeyboardInterrupt:
         typer.echo("dualgap: interrupted; nothing was decided", err=True)
         raise typer.Exit(130) from None
@@ -103,6 +116,34 @@ def certify(
     console.print(
         Text(f"The claim is true{several}: {claimed.status.name}, relative gap {worst:.3g}.", style="bold green")
     )
+
+
+def _is_of_blocks(claimed: Model, data: Sequence[str]) -> bool:
+    """Whether the model was fitted to row blocks of such files, or there are several of them."""
+    from dualgap.models.streaming import are_streamed
+
+    return are_streamed(data) or (claimed.data is None and data[0].endswith(".parquet"))
+
+
+def _verdict_of_blocks(claimed: Model, data: Sequence[str], seconds: float) -> Verdict:
+    """What verifying finds on all rows of Parquet files, which are held in memory."""
+    from dualgap.models.streaming import gathered
+    from dualgap.models.verifying import verify
+
+    if data[0].endswith(".npy"):
+        raise ValueError(
+            f"certify needs rows and targets in one file, got {data[0]!r}; certify it in Python with "
+            "dualgap.load(path).certify(X, y)"
+        )
+    with reading(Console(stderr=True), " ".join(data)):
+        part = gathered(claimed, data)
+    if part.y is None:
+        raise ValueError(
+            f"the data needs the target {claimed.reading.get('target')!r} in every row, got none or missing values; give the data "
+            "of the fit, or name the column with --target"
+        )
+    # The rows are prepared already.
+    return verify(replace(claimed, preparation=None), part.rows, part.y, part.weights, max_seconds=seconds)
 
 
 def _verdict(claimed: Model, data: str, how: Mapping[str, Any], seconds: float) -> Verdict:

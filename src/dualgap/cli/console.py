@@ -123,6 +123,15 @@ def epochs_words(value: float | None) -> str:
     return f"{count(value)} epoch{'' if value == 1 else 's'}"
 
 
+def bytes_words(size: float) -> str:
+    """Bytes with three digits and a unit."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1000.0:
+            return f"{size:.3g} {unit}"
+        size /= 1000.0
+    return f"{size:,.3g} TB"
+
+
 def score(value: float | None) -> str:
     """An accuracy or R² with three decimals."""
     return "–" if value is None else f"{value:.3f}"

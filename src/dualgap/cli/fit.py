@@ -64,11 +64,14 @@ COLUMNS = "Columns of a table"
 def fit(
     context: typer.Context,
     data: Annotated[
-        list[str], typer.Argument(metavar="DATA", help="A name, a spec or a file; or several Parquet files.")
+        list[str],
+        typer.Argument(metavar="DATA", help="A name, a spec or a file; several Parquet files; or a .npy file."),
     ],
     target: Annotated[
         str | None,
-        typer.Option(metavar="COL", help="Target column of a table, by name or position. (default: the last)"),
+        typer.Option(
+            metavar="COL", help="Target column of a table, by name or position, or a .npy file. (default: the last)"
+        ),
     ] = None,
     loss: Annotated[str, typer.Option(metavar="SPEC", help="The loss; dualgap losses lists them.")] = "hinge",
     strength: Annotated[

@@ -14,10 +14,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dualgap.cli.console import make_console, score, show
+from dualgap.cli.console import bytes_words, make_console, score, show
 
 if TYPE_CHECKING:
     from dualgap.data.blocks import Blocks
+    from dualgap.data.preparation import Preparation
     from dualgap.models.model import Model
     from dualgap.result import Result
     from dualgap.trace import Record
@@ -32,7 +33,6 @@ IN_MEMORY = {
     "onehot": False,
     "category": None,
     "impute": None,
-    "drop": None,
     "standardize": False,
     "encoding": None,
     "decimal": None,
@@ -44,7 +44,8 @@ TELLING_FALL = 2.0
 def asks_for_blocks(options: Mapping[str, Any]) -> bool:
     """Whether the options of `fit` ask for row blocks."""
     asked = (options["memory_limit"], options["dask"], options["workers"])
-    return len(options["data"]) > 1 or any(value is not None for value in asked)
+    data = options["data"]
+    return len(data) > 1 or data[0].endswith(".npy") or any(value is not None for value in asked)
 
 
 def carry_out(options: Mapping[str, Any], path: Path, quiet: bool) -> None:
@@ -57,13 +58,13 @@ def carry_out(options: Mapping[str, Any], path: Path, quiet: bool) -> None:
     if options["dask"] is not None and options["workers"] is not None:
         raise ValueError("a fit needs --dask or --workers, got both; --workers starts a cluster of its own")
     if options["target"] is None:
-        raise ValueError("row blocks need --target, the column of the labels, got none; name it")
+        raise ValueError("row blocks need --target, the column of the labels or their .npy file, got none; name it")
     with ExitStack() as stack:
         if options["dask"] is not None or options["workers"] is not None:
             stack.enter_context(_cluster(options["dask"], options["workers"]))
-        blocks = _blocks(options)
+        blocks, preparation, size = _blocks(options)
         try:
-            model, results = _fitted(options, blocks, quiet)
+            model, results = _fitted(options, blocks, preparation, size, quiet)
         except KeyboardInterrupt:
             typer.echo("dualgap: interrupted; nothing was written", err=True)
             raise typer.Exit(130) from None
@@ -73,7 +74,7 @@ def carry_out(options: Mapping[str, Any], path: Path, quiet: bool) -> None:
     model.save(path)
     console = make_console()
     if not quiet:
-        _show(console, model, results, blocks)
+        _show(console, model, results, blocks, size)
     console.print(str(path) if quiet else f"Model: {path}", soft_wrap=True, markup=False)
     if model.status is not Status.CERTIFIED:
         raise typer.Exit(130 if Status.INTERRUPTED in model.statuses else 1)
@@ -101,27 +102,48 @@ def _cluster(address: str | None, workers: int | None) -> Iterator[None]:
         yield
 
 
-def _blocks(options: Mapping[str, Any]) -> Blocks:
+def _blocks(options: Mapping[str, Any]) -> tuple[Blocks, Preparation | None, int]:
+    """The blocks, what makes their rows of the files' columns, and the bytes of the files."""
     from dualgap.data.blocks import Blocks
-    from dualgap.data.blocks.blocks import memory_bytes, parquet_paths
-    from dualgap.data.blocks.parquet import Parquet
+    from dualgap.data.blocks.blocks import parquet_paths
 
-    target, weight = options["target"], options["weight"]
-    if options["dask"] is None and options["workers"] is None:
-        return Blocks(options["data"], memory_limit=options["memory_limit"], target=target, weight=weight)
-    from dask import delayed
-
-    paths = parquet_paths(options["data"])
+    data = options["data"]
+    paths = parquet_paths(data if len(data) > 1 else data[0])
+    target, weight, limit = options["target"], options["weight"], options["memory_limit"]
+    is_on_dask = options["dask"] is not None or options["workers"] is not None
     if paths is None:
-        raise ValueError(f"a fit on Dask needs Parquet files, got {options['data'][0]!r}; convert them")
-    limit = memory_bytes(options["memory_limit"])
-    table = Parquet(paths, target, weight, None, limit)
-    blocks = Blocks([delayed(part)() for part in table.parts()], memory_limit=limit)
-    blocks.column_names = table.column_names
-    return blocks
+        source = data[0]
+        if is_on_dask:
+            raise ValueError(f"a fit on Dask needs Parquet files, got {source!r}; convert them")
+        if options["drop"]:
+            raise ValueError("--drop leaves out columns of Parquet files, got another file; leave --drop out")
+        return Blocks(source, target, weight, memory_limit=limit), None, Path(source).stat().st_size
+    columns = _columns(paths[0], options) if options["drop"] else None
+    blocks = Blocks(paths, memory_limit=limit, target=target, weight=weight, columns=columns)
+    table, size = blocks.table, sum(Path(path).stat().st_size for path in paths)
+    assert table is not None
+    if is_on_dask:
+        from dask import delayed
+
+        names = table.column_names
+        blocks = Blocks([delayed(part)() for part in table.parts()], memory_limit=limit)
+        blocks.column_names = names
+    return blocks, table.preparation, size
 
 
-def _fitted(options: Mapping[str, Any], blocks: Blocks, quiet: bool) -> tuple[Model, list[Result]]:
+def _columns(path: str, options: Mapping[str, Any]) -> list[str]:
+    """All columns but the target, the weights and those that --drop names."""
+    from dualgap.datasets.layout import column_named
+    from dualgap.datasets.parquet import column_names
+
+    names = column_names(Path(path))
+    dropped = {names[column_named(Path(path).name, names, True, one)] for one in options["drop"]}
+    return [name for name in names if name not in dropped | {options["target"], options["weight"]}]
+
+
+def _fitted(
+    options: Mapping[str, Any], blocks: Blocks, preparation: Preparation | None, size: int, quiet: bool
+) -> tuple[Model, list[Result]]:
     """The model and its results: one problem, with several labels the softmax model or one problem for each label against the rest."""
     from dualgap.losses import LOSSES
     from dualgap.models.model import BINARY, MULTINOMIAL, ONE_VS_REST, REGRESSION, Model
@@ -144,7 +166,7 @@ def _fitted(options: Mapping[str, Any], blocks: Blocks, quiet: bool) -> tuple[Mo
             if is_softmax
             else BlockProblem(blocks, loss, strength, free, positive=positive)
         )
-        with _progress(not quiet and sys.stderr.isatty(), options["tol"]) as tell:
+        with _progress(not quiet and sys.stderr.isatty(), options["tol"], size) as tell:
             results.append(
                 solve(
                     problem,
@@ -176,10 +198,12 @@ def _fitted(options: Mapping[str, Any], blocks: Blocks, quiet: bool) -> tuple[Mo
         tol=options["tol"],
         gap_tol=options["gap_tol"],
         classes=classes,
+        preparation=preparation,
         feature_names=None if blocks.column_names is None else tuple(blocks.column_names),
         solver=first.solver.name,
         reason=first.reason,
-        reading={name: options[name] for name in READING if name != "positive"} | {"positive": []},
+        reading={name: options[name] for name in READING if name != "positive"}
+        | {"positive": [], "drop": list(options["drop"] or ()), "weight": options["weight"]},
     )
     return model, results
 
@@ -191,7 +215,7 @@ def _stacked(columns: Sequence[Any]) -> Any:
 
 
 @contextmanager
-def _progress(is_visible: bool, tol: float) -> Iterator[Callable[[Record], None]]:
+def _progress(is_visible: bool, tol: float, size: int) -> Iterator[Callable[[Record], None]]:
     """A function to call with each round; it writes a line over the last one, where anybody looks."""
     if not is_visible:
         yield lambda record: None
@@ -204,7 +228,8 @@ def _progress(is_visible: bool, tol: float) -> Iterator[Callable[[Record], None]
             first.append(record)
             left = _seconds_left(first[0], record, tol)
             time_left = f", about {left:.0f} s left" if left < inf else ""
-            status.update(f"pass {record.epoch:g}: relative gap {record.relative_gap:.1e} → {tol:.0e}{time_left}")
+            read = f"pass {record.epoch:g} over {bytes_words(size)}"
+            status.update(f"{read}: relative gap {record.relative_gap:.1e} → {tol:.0e}{time_left}")
 
         yield tell
 
@@ -217,7 +242,7 @@ def _seconds_left(first: Record, now: Record, tol: float) -> float:
     return max(pace * log(now.relative_gap / tol), 0.0)
 
 
-def _show(console: Console, model: Model, results: Sequence[Result], blocks: Blocks) -> None:
+def _show(console: Console, model: Model, results: Sequence[Result], blocks: Blocks, size: int) -> None:
     """What was fitted, the certificate, and how it ended."""
     from dualgap.result import Status
 
@@ -225,11 +250,17 @@ def _show(console: Console, model: Model, results: Sequence[Result], blocks: Blo
     table.add_column(style="bold")
     found = blocks.scanned(model.classes is not None)
     count = sum(facts.count for facts in found.facts)
-    table.add_row("data", Text(f"{count:,} rows × {found.facts[0].dimension:,} columns in {blocks.count:,} blocks"))
+    table.add_row(
+        "data",
+        Text(
+            f"{count:,} rows × {found.facts[0].dimension:,} columns in {blocks.count:,} block"
+            + "s" * (blocks.count > 1)
+        ),
+    )
     free = "free intercept" if model.free_intercept else "no intercept"
     table.add_row("model", Text(f"{model.loss}, strength {model.strength:.6g}, {free}"))
     table.add_row("solver", Text(model.reason))
-    table.add_row("passes", Text(f"{sum(result.trace[-1].epoch for result in results):g}"))
+    table.add_row("passes", Text(f"{sum(result.trace[-1].epoch for result in results):g} over {bytes_words(size)}"))
     certificate = model.certificate
     table.add_row("gap", Text(f"{certificate.gap:.3g}, relative {certificate.relative_gap:.3g}"))
     color = "green" if model.status is Status.CERTIFIED else "yellow"

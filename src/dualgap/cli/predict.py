@@ -15,14 +15,16 @@ import typer
 from dualgap.cli.checks import checked_data, checked_output
 
 if TYPE_CHECKING:
-    from dualgap.data.rows import Rows
+    from dualgap.data.unseen import Unseen
     from dualgap.models.model import Model
+    from dualgap.models.streaming import Part
 
 ROWS_AT_A_TIME = 1 << 14  # predicted and written together
 
 HELP = (
     "Predict with a model file, into a csv file.\n\n"
-    "DATA is a name, a spec or a file. Columns are matched by their names where the model and the data have names, else "
+    "DATA is a name, a spec or a file; several Parquet files, a folder of them, a .npy file, and any Parquet file with "
+    "--memory-limit are read part by part, however large they are. Columns are matched by their names where the model and the data have names, else "
     "by their place; other columns are left alone. Columns are prepared as the fit did it: text as its categories, missing "
     "cells filled, numbers standardized; a category that the fit did not see is zeros and a note, or refused with --strict. "
     "A target column is not needed; where it is there, the predictions are scored against it.\n\n"
@@ -38,13 +40,17 @@ dualgap predict wine.dg new-wines.csv -o predicted.csv
 dualgap predict people.dg people.csv --keep name --keep age -o predicted.csv
 
 dualgap predict cancer.dg breast_cancer | head
+
+dualgap predict clicks.dg data/*.parquet --memory-limit 1GB -o predicted.csv
 """
 
 
 def predict(
     context: typer.Context,
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file written by dualgap fit or by save.")],
-    data: Annotated[str, typer.Argument(metavar="DATA", help="The rows: a name, a spec or a file.")],
+    data: Annotated[
+        list[str], typer.Argument(metavar="DATA", help="The rows: a name, a spec or a file; or several Parquet files.")
+    ],
     keep: Annotated[
         list[str] | None,
         typer.Option(metavar="COL", help="Copy a column of a table to the predictions; repeatable."),
@@ -58,6 +64,14 @@ def predict(
     decimal: Annotated[
         str | None, typer.Option(metavar="MARK", help="Decimal mark of a csv file. (default: the one of the fit)")
     ] = None,
+    memory_limit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Read Parquet files part by part, within so much memory: 1GB, 512MiB.",
+            show_default=False,
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", metavar="FILE", help="The csv file. (default: the screen)")
     ] = None,
@@ -67,20 +81,22 @@ def predict(
     path = None if out is None else checked_output(out, overwrite)
     # What computes is imported here: help and refusals of options must not wait for it.
     from dualgap.data.files import written_whole
-    from dualgap.datasets.beside import kept_columns
-    from dualgap.datasets.layout import TextOptions
     from dualgap.models.reading import load
+    from dualgap.models.streaming import are_streamed, parts_of
 
-    checked_data(data)
+    for name in data:
+        if "*" not in name:
+            checked_data(name)
     fitted = load(model)
-    how = fitted.reading
-    options = TextOptions(encoding or how.get("encoding"), decimal or how.get("decimal"), tuple(how.get("drop", ())))
-    rows, notes = _rows(fitted, data, options, strict)
-    kept = kept_columns(data, keep, options) if keep else ([], [])
-    quiet = context.obj == "quiet"
+    names = list(keep or ())
+    if memory_limit is not None or are_streamed(data):
+        parts = parts_of(fitted, data, memory_limit, keep=names, strict=strict)
+    else:
+        names, parts = _in_memory(fitted, data[0], names, strict, encoding, decimal)
+    quiet, told = context.obj == "quiet", Told(fitted)
     if path is None:
         try:
-            for lines in _csv_lines(fitted, rows, *kept):
+            for lines in _csv_lines(fitted, parts, names, told):
                 typer.echo(lines, nl=False)
         except BrokenPipeError:
             # The reader of the pipe has closed it, as `head` does; what Python still buffers goes to the null device.
@@ -88,63 +104,93 @@ def predict(
             return
     else:
         with written_whole(path) as file:
-            for lines in _csv_lines(fitted, rows, *kept):
+            for lines in _csv_lines(fitted, parts, names, told):
                 file.write(lines.encode())
-        typer.echo(str(path) if quiet else f"{rows.count:,} predictions: {path}")
+        typer.echo(str(path) if quiet else f"{told.tally.rows:,} predictions: {path}")
     if not quiet:
-        for sentence in (*notes, *_scored(fitted, rows, data, options)):
+        for sentence in told.sentences():
             # Predictions on the screen go to a pipe as they are; what is said about them goes beside.
             typer.echo(sentence, err=path is None)
 
 
-def _rows(model: Model, data: str, options: Any, strict: bool) -> tuple[Rows, list[str]]:
-    """The rows as the model needs them, and notes about them."""
+def _in_memory(
+    model: Model, data: str, keep: Sequence[str], strict: bool, encoding: str | None, decimal: str | None
+) -> tuple[list[str], Iterator[Part]]:
+    """The names of the kept columns, and all rows as one part."""
+    from dualgap.data.preparation import Prepared
     from dualgap.data.validation import as_rows
+    from dualgap.datasets.beside import kept_columns, target_of
     from dualgap.datasets.columns import read_rows
+    from dualgap.datasets.layout import TextOptions
     from dualgap.models.preparing import read_prepared
+    from dualgap.models.streaming import Part
 
-    target = model.reading.get("target")
-    if model.preparation is None:
-        X = read_rows(data, model.feature_names, model.columns, target, options)
-        return as_rows(X).of_width(model.columns), []
-    made = read_prepared(model.preparation, data, target, options, strict)
-    return as_rows(made.X).of_width(model.columns), [f"Note: {note}." for note in made.notes]
-
-
-def _scored(model: Model, rows: Rows, data: str, options: Any) -> list[str]:
-    """A line with the metrics where the data has the target."""
-    from dualgap.datasets.beside import target_of
-    from dualgap.models.metrics import of_scores
-
-    preparation, how = model.preparation, model.reading
-    names = model.feature_names if preparation is None else preparation.names if preparation.has_names else None
-    width = model.columns if preparation is None else len(preparation.names)
-    y = target_of(data, how.get("target"), names, width, options, how.get("positive", ()))
-    if y is None or (model.classes is None and y.dtype.kind not in "biuf"):
-        return []
-    found = of_scores(model, model.scores_of_rows(rows), y)
-    told = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
-    strange = 0 if model.classes is None else sum(label not in set(model.classes.tolist()) for label in y.tolist())
-    also = f"; {strange:,} rows have a label that the fit did not have" if strange else ""
-    return [f"Against the target in the data: {told}{also}."]
+    how, preparation = model.reading, model.preparation
+    options = TextOptions(encoding or how.get("encoding"), decimal or how.get("decimal"), tuple(how.get("drop", ())))
+    target = how.get("target")
+    if preparation is None:
+        names, width = model.feature_names, model.columns
+        made = Prepared(read_rows(data, names, width, target, options))
+    else:
+        names, width = preparation.names if preparation.has_names else None, len(preparation.names)
+        made = read_prepared(preparation, data, target, options, strict)
+    y = target_of(data, target, names, width, options, how.get("positive", ()))
+    called, kept = kept_columns(data, keep, options) if keep else ([], [])
+    return called, iter([Part(as_rows(made.X).of_width(model.columns), y, None, kept, made.unseen)])
 
 
-def _csv_lines(model: Model, rows: Rows, kept_names: Sequence[str], kept: Sequence[list[str]]) -> Iterator[str]:
+class Told:
+    """What is said of predictions once they are written: unseen categories, and metrics where every row has its target."""
+
+    def __init__(self, model: Model) -> None:
+        from dualgap.models.streaming import Tally
+
+        self.tally = Tally(model)
+        self.unseen: list[Unseen] = []
+
+    def add(self, part: Part, scores: Any) -> None:
+        """Count one part."""
+        self.unseen += part.unseen
+        self.tally.add(scores, part.y)
+
+    def sentences(self) -> list[str]:
+        """Notes, and a line with the metrics."""
+        from dualgap.data.unseen import joined
+
+        said, metrics, strange = (
+            [f"Note: {one.note}." for one in joined(self.unseen)],
+            self.tally.metrics,
+            self.tally.strange,
+        )
+        also = f"; {strange:,} rows have a label that the fit did not have" if strange else ""
+        if metrics:
+            shown = ", ".join(f"{name} {value:.3f}" for name, value in metrics.items())
+            said.append(f"Against the target in the data: {shown}{also}.")
+        return said
+
+
+def _csv_lines(model: Model, parts: Iterator[Part], kept_names: Sequence[str], told: Told) -> Iterator[str]:
     """The csv text, ROWS_AT_A_TIME lines at a time; numbers are as short as they can be and read back to the same bits."""
+    import numpy as np
+
     from dualgap.data.validation import as_rows
 
     yield _text([[*kept_names, *_headings(model)]])
-    for begin in range(0, rows.count, ROWS_AT_A_TIME):
-        part = slice(begin, min(begin + ROWS_AT_A_TIME, rows.count))
-        scores = model.scores_of_rows(as_rows(rows.block(part)))
-        columns = [model.decided(scores)]
-        if model.classes is not None:
-            columns.append(scores)
-        if model.has_probabilities:
-            columns.append(model.probabilities(scores))
-        parts: list[list[Any]] = [[[cell] for cell in column[part]] for column in kept]
-        parts += [(column[:, None] if column.ndim == 1 else column).tolist() for column in columns]
-        yield _text([cell for part in row for cell in part] for row in zip(*parts, strict=True))
+    for part in parts:
+        found = []
+        for begin in range(0, part.rows.count, ROWS_AT_A_TIME):
+            slice_ = slice(begin, min(begin + ROWS_AT_A_TIME, part.rows.count))
+            scores = model.scores_of_rows(as_rows(part.rows.block(slice_)))
+            columns = [model.decided(scores)]
+            if model.classes is not None:
+                columns.append(scores)
+            if model.has_probabilities:
+                columns.append(model.probabilities(scores))
+            cells: list[list[Any]] = [[[cell] for cell in column[slice_]] for column in part.kept]
+            cells += [(column[:, None] if column.ndim == 1 else column).tolist() for column in columns]
+            yield _text([cell for group in row for cell in group] for row in zip(*cells, strict=True))
+            found.append(scores)
+        told.add(part, np.concatenate(found))
 
 
 def _headings(model: Model) -> list[str]:

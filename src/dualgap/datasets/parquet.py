@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from dualgap.data.blocks.parquet import INDEX
 from dualgap.datasets import cells
 from dualgap.datasets.layout import column_named
 from dualgap.datasets.tables import Table
 from dualgap.memory import refuse_beyond_memory
-
-# pandas keeps the numbers of the rows under such a name; they are no measurement.
-INDEX = "__index_level_"
 
 
 def read_parquet(path: Path, target: str | int | None, drop: Sequence[str] = ()) -> Table:
@@ -49,11 +47,15 @@ def column_names(path: Path) -> list[str]:
 
 def numbers(path: Path, names: Sequence[str]) -> np.ndarray[Any, Any]:
     """The named columns as a matrix; text, dates and missing cells are refused."""
-    found = columns(path, names)
+    return matrix_of(path.name, names, columns(path, names))
+
+
+def matrix_of(file: str, names: Sequence[str], found: Sequence[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
+    """Columns as `columns` gives them as a matrix; text, dates and missing cells are refused."""
     X = np.empty((len(found[0]), len(names)))
     for place, (name, values) in enumerate(zip(names, found, strict=True)):
         if values.dtype == object:
-            cells.refuse_columns(path.name, {name: cells.kinds_of(values.tolist())}, ".", "row")
+            cells.refuse_columns(file, {name: cells.kinds_of(values.tolist())}, ".", "row")
             values = np.array([cells.number_of(cell, ".") for cell in values.tolist()])
         X[:, place] = values
     gaps = np.isnan(X)
@@ -63,7 +65,7 @@ def numbers(path: Path, names: Sequence[str]) -> np.ndarray[Any, Any]:
             for name, column in zip(names, gaps.T, strict=True)
             if column.any()
         }
-        cells.refuse_columns(path.name, missing, ".", "row")
+        cells.refuse_columns(file, missing, ".", "row")
     return X
 
 
@@ -77,12 +79,16 @@ def columns(path: Path, names: Sequence[str]) -> list[np.ndarray[Any, Any]]:
     for name in names:
         column = table.column(name)
         with _refusing_damage(path):
-            if _is_number(column.type):
-                found.append(column.cast("float64").to_numpy())
-            else:
-                values = ["" if value is None else str(value).strip() for value in column.to_pylist()]
-                found.append(np.array(values, dtype=object))
+            found.append(values_of(column))
     return found
+
+
+def values_of(column: Any) -> np.ndarray[Any, Any]:
+    """A column: numbers and truth values as float64 with NaN for missing cells, others as text."""
+    if _is_number(column.type):
+        return np.asarray(column.cast("float64").to_numpy(zero_copy_only=False))
+    values = ["" if value is None else str(value).strip() for value in column.to_pylist()]
+    return np.array(values, dtype=object)
 
 
 def _refuse_too_large(path: Path, columns: int) -> None:
@@ -98,13 +104,21 @@ def _refuse_too_large(path: Path, columns: int) -> None:
 def labels(path: Path, name: str) -> np.ndarray[Any, Any]:
     """The target column: numbers, or words."""
     column = _table(path, [name]).column(name)
+    found = labels_of(column)
+    if found is None:
+        gone = [row for row, value in enumerate(column.to_pylist(), 1) if value is None or value != value]
+        cells.refuse_columns(path.name, {name: {cells.GAP: cells.Seen(len(gone), gone[0], "")}}, ".", "row")
+    assert found is not None
+    return found
+
+
+def labels_of(column: Any) -> np.ndarray[Any, Any] | None:
+    """A target column as numbers or words; None where some are missing."""
     if _is_number(column.type):
-        return numbers(path, [name])[:, 0]
+        found = values_of(column)
+        return None if np.isnan(found).any() else found
     words = column.to_pylist()
-    if None in words:
-        gaps = {cells.GAP: cells.Seen(words.count(None), words.index(None) + 1, "")}
-        cells.refuse_columns(path.name, {name: gaps}, ".", "row")
-    return np.array([str(word) for word in words])
+    return None if None in words else np.array([str(word) for word in words])
 
 
 def _table(path: Path, columns: Sequence[str]) -> Any:

@@ -163,7 +163,11 @@ def _reading(part: Part) -> dict[str, Any]:
         "test_size": test_size,
         "seed": seed,
         **({} if part.values.get("drop") is None else {"drop": list(part.texts("drop"))}),
-        **{name: part.of(name, str) for name in ("encoding", "decimal", "lines") if part.values.get(name) is not None},
+        **{
+            name: part.of(name, str)
+            for name in ("encoding", "decimal", "lines", "weight")
+            if part.values.get(name) is not None
+        },
     }
 
 

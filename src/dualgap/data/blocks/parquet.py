@@ -15,9 +15,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from dualgap.data.preparation import Preparation
 from dualgap.data.sheet import as_cell
 from dualgap.data.unseen import Unseen, some
 
+# pandas keeps the numbers of the rows under such a name; they are no measurement.
+INDEX = "__index_level_"
 # A categorical column with more values is refused: it is a name or a number of a row.
 MAX_CATEGORIES = 1_000_000
 # More columns than this, some of them one-hot, make sparse rows.
@@ -45,8 +48,7 @@ class Parquet:
             raise ImportError("Parquet files need pyarrow, which is not installed; pip install 'dualgap[io]'") from None
         self.dataset = pyarrow.dataset.dataset(list(paths), format="parquet")
         self.target, self.weight = target, weight
-        known = self.dataset.schema.names
-        self._refuse_other_columns(columns)
+        known = [name for name in self.dataset.schema.names if not name.startswith(INDEX)]
         chosen = list(columns) if columns is not None else [name for name in known if name not in (target, weight)]
         for name in (*chosen, *(name for name in (target, weight) if name is not None)):
             if name not in known:
@@ -54,6 +56,7 @@ class Parquet:
         if not chosen:
             raise ValueError("Parquet files need columns beside the target, got none; choose columns")
         self.columns = chosen
+        self.takes_all = columns is None
         self.block_bytes = block_bytes
         self.unseen: list[Unseen] = []
         """Cells that are none of the categories, in the blocks that were read."""
@@ -72,6 +75,7 @@ class Parquet:
             raise ValueError(
                 f"the model needs column {some(missing)}, which the files lack; add it, or fit again without it"
             )
+        self.refuse_lacking(list(found))
         made = copy(self)
         for cached in ("kind", "_where"):
             made.__dict__.pop(cached, None)
@@ -84,6 +88,22 @@ class Parquet:
         return made
 
     @property
+    def preparation(self) -> Preparation | None:
+        """How these columns become those of the rows; None where all are numbers."""
+        if not self.categories:
+            return None
+        count = len(self.columns)
+        places = {self.columns.index(name): tuple(values.tolist()) for name, values in self.categories.items()}
+        return Preparation(
+            tuple(self.columns),
+            True,
+            np.full(count, np.nan),
+            np.zeros(count),
+            np.ones(count),
+            dict(sorted(places.items())),
+        )
+
+    @property
     def is_laid_out(self) -> bool:
         """Whether the categories are known without a pass over the files."""
         return "categories" in self.__dict__
@@ -91,7 +111,7 @@ class Parquet:
     @property
     def width(self) -> int:
         """How many columns the rows have."""
-        return sum(len(self.categories.get(name, ())) or 1 for name in self.columns)
+        return sum(len(self.categories.get(name, (name,))) for name in self.columns)
 
     @property
     def is_sparse(self) -> bool:
@@ -172,6 +192,7 @@ class Parquet:
         """The values of each column of text or categories, in order, found in a pass over these columns."""
         import pyarrow.compute as compute
 
+        self.refuse_lacking(self._wanted, self.takes_all)
         self._refuse_other_types()
         names = [name for name in self.columns if self._is_category(name)]
         found: dict[str, set[str]] = {name: set() for name in names}
@@ -182,6 +203,9 @@ class Parquet:
                     raise ValueError(
                         f"column {name!r} needs at most {MAX_CATEGORIES:,} categories, got more; leave it out of columns"
                     )
+        for name, values in found.items():
+            if values <= {""}:
+                raise ValueError(f"column {name!r} of {self._name} has no value in any row; leave it out")
         # A missing value is no category: its row has zeros in all columns of the categories.
         return {name: np.array(sorted(values - {""})) for name, values in found.items()}
 
@@ -195,19 +219,17 @@ class Parquet:
         column = max(holders, key=len)
         return column, name.removeprefix(f"{column}=")
 
-    def _refuse_other_columns(self, chosen: Sequence[str] | None) -> None:
-        """A refusal of a file whose columns are not those of the first one; of the chosen ones where some are."""
+    def refuse_lacking(self, columns: Sequence[str], takes_all: bool = False) -> None:
+        """A refusal of a file without one of the columns, and, where all are taken, of one with another column."""
         for fragment in self.dataset.get_fragments():
-            names = set(fragment.physical_schema.names)
-            needed = set(self.dataset.schema.names)
-            if chosen is not None:
-                names, needed = names & set(chosen), needed & set(chosen)
-            for differing, what in ((needed - names, "lacks"), (names - needed, "alone has")):
-                if differing:
-                    raise ValueError(
-                        f"Parquet files need the same columns, and {Path(fragment.path).name} {what} "
-                        f"{some(sorted(map(repr, differing)))}; name the columns that all files have, or mend the file"
-                    )
+            names = [name for name in fragment.physical_schema.names if not name.startswith(INDEX)]
+            missing = [repr(name) for name in columns if name not in names]
+            others = [repr(name) for name in names if name not in columns] if takes_all else []
+            if missing or others:
+                what = f"lacks {some(missing)}" if missing else f"alone has {some(others)}"
+                raise ValueError(
+                    f"Parquet files need the same columns, and {Path(fragment.path).name} {what}; mend the file, or choose columns"
+                )
 
     def _refuse_other_types(self) -> None:
         """A refusal of columns that are no numbers, truth values, text or categories, such as dates and lists."""

@@ -133,3 +133,12 @@ def test_what_parquet_files_cannot_be_is_said_with_their_names(frame: Any, tmp_p
         frame.assign(**{name: values}).to_parquet(path / "odd.parquet")
         with pytest.raises(ValueError, match=rf"odd\.parquet has values of {sentence}"):
             dg.Problem(dg.Blocks(path, target="clicked"), strength=1e-3)
+
+
+def test_scores_are_of_all_blocks(frame: Any, fitted: Any, tmp_path: Path) -> None:
+    new = CHANGES["reordered"](frame)
+    blocks = dg.Blocks(written(tmp_path, new), target="clicked")
+    right = fitted[0].predict(blocks) == frame["clicked"]
+    assert fitted[0].score(blocks) == pytest.approx(right.mean(), abs=1e-12)
+    with pytest.raises(ValueError, match="block 0: a score needs y, got none"):
+        fitted[0].score(dg.Blocks(tmp_path / "new.parquet"))

@@ -67,10 +67,17 @@ def test_every_estimator_fits_and_predicts_lazily(model: Any, y: Any) -> None:
     assert isinstance(lazily, da.Array)
     assert lazily.dtype == known.dtype
     assert lazily.shape == known.shape
+    score = model.score(on_dask(X), on_dask(y), sample_weight=on_dask(S))
+    assert isinstance(score, da.Array)
+    known_score = model.score(X, y, S)
+    assert score.compute() == pytest.approx(known_score, abs=1e-12)
+    parts = [(X[c], y[c], S[c]) for c in (slice(0, 700), slice(700, 5000))]
+    assert model.score(dg.Blocks(parts)) == pytest.approx(known_score, abs=1e-12)
+    assert model.score(dg.Blocks(lambda: iter(parts))) == pytest.approx(known_score, abs=1e-12)
+    with pytest.raises(ValueError, match="hold y and sample_weight themselves"):
+        model.score(dg.Blocks(parts), y)
     if known.dtype.kind == "U":
         assert (lazily.compute() == known).mean() > 0.999
-        score = model.score(on_dask(X), on_dask(y), sample_weight=on_dask(S)).compute()
-        assert score == pytest.approx(model.score(X, y, S), abs=1e-12)
     else:
         assert np.abs(lazily.compute() - known).max() < 2e-2
     loaded = pickle.loads(pickle.dumps(model))
@@ -99,6 +106,9 @@ def test_sparse_chunks_frames_delayed_parts_and_unknown_sizes() -> None:
     assert model.certificate_.primal == pytest.approx(
         dg.LogisticRegression(tol=1e-6).fit(X[own], LABELS[own]).certificate_.primal, rel=2e-6
     )
+    score = model.score(on_dask(X)[kept], on_dask(LABELS)[kept]).compute()
+    assert score == pytest.approx(model.score(X[own], LABELS[own]), abs=1e-12)
+    assert model.score(parts).compute() == pytest.approx(model.score(X, LABELS), abs=1e-12)
     frames = pytest.importorskip("dask.dataframe")
     pandas = pytest.importorskip("pandas")
     frame = frames.from_pandas(pandas.DataFrame(X, columns=list("abcde")), npartitions=3)

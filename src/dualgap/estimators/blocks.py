@@ -192,7 +192,7 @@ def on_blocks(kind: str) -> Callable[[Method], Method]:
         @wraps(method)
         def of_rows(self: Any, X: Any) -> Any:
             if isinstance(X, Blocks):
-                return X.answers(_of_block, (method, _bare(self)), _names(self))
+                return X.answers(_of_block, (method, bare(self)), fitted_names(self))
             if is_on_dask(X):
                 return _lazy(method, self, X, kind)
             return method(self, X)
@@ -202,13 +202,13 @@ def on_blocks(kind: str) -> Callable[[Method], Method]:
     return decorate
 
 
-def _names(estimator: Any) -> Any:
+def fitted_names(estimator: Any) -> Any:
     """The names of the columns of the fit, where it had some."""
     check_is_fitted(estimator)
     return getattr(estimator, "feature_names_in_", None)
 
 
-def _bare(estimator: Any) -> Any:
+def bare(estimator: Any) -> Any:
     """The estimator for rows without names, whose columns were compared before."""
     made = copy(estimator)
     made.__dict__.pop("feature_names_in_", None)
@@ -248,16 +248,3 @@ class _Called:
 
     def __call__(self, chunk: Any) -> Any:
         return getattr(self.estimator, self.__name__)(chunk) if chunk.shape[0] else self.empty
-
-
-def lazy_score(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-    """Accuracy, or R² of a regressor, as a Dask number."""
-    import dask.array as da
-
-    y = y if hasattr(y, "numblocks") else y.to_dask_array()
-    predicted = estimator.predict(X)
-    weights = da.ones_like(y, dtype=np.float64) if sample_weight is None else sample_weight
-    if hasattr(estimator, "classes_"):
-        return (weights * (predicted == y)).sum() / weights.sum()
-    mean = (weights * y).sum() / weights.sum()
-    return 1.0 - (weights * (y - predicted) ** 2).sum() / (weights * (y - mean) ** 2).sum()

@@ -17,9 +17,9 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from dualgap.data.blocks.on_dask import is_on_dask
 from dualgap.estimators.base import CertifiedModel, TrainingData, Vector
-from dualgap.estimators.blocks import are_blocks, fit_classifier, lazy_score, on_blocks
+from dualgap.estimators.block_scores import block_score
+from dualgap.estimators.blocks import are_blocks, fit_classifier, on_blocks
 from dualgap.estimators.callbacks import with_callbacks
 from dualgap.estimators.deduplication import Deduplicated
 from dualgap.estimators.parameters import strength_of
@@ -256,7 +256,7 @@ class LinearClassifier(ClassifierMixin, CertifiedModel):  # type: ignore[misc]
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows; on Dask the score is a lazy number.
+            The rows; `Blocks` hold y and sample_weight themselves, and on Dask the score is a lazy number.
         y : array-like of shape (n_samples,)
             The labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -267,6 +267,10 @@ class LinearClassifier(ClassifierMixin, CertifiedModel):  # type: ignore[misc]
         score : float
             The accuracy.
         """
-        if is_on_dask(X):
-            return lazy_score(self, X, y, sample_weight)
+        if are_blocks(X):
+            return block_score(self, X, y, sample_weight)
         return super().score(X, y, sample_weight)
+
+    def _score_terms(self, X: Any, y: NDArray[Any], mean: float) -> tuple[Vector, Vector]:
+        """For each row 1 where the prediction is right, and 1."""
+        return np.asarray(self.predict(X) == y, dtype=np.float64), np.ones(len(y))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dualgap.estimators.base import Vector
+from dualgap.estimators.block_scores import block_score
 from dualgap.estimators.blocks import are_blocks, on_blocks
 from dualgap.estimators.parameters import alpha_of
 from dualgap.estimators.regressors import LinearRegressor
@@ -142,13 +143,13 @@ class PoissonRegressor(LinearRegressor):
         """Not available: no step size is safe for the Poisson loss."""
         raise AttributeError("PoissonRegressor has no partial_fit, because no step size is safe for its loss; use fit")
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """D², the part of the deviance that the model explains: 1 is a perfect fit, 0 the best constant.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
+            The rows; `Blocks` hold y and sample_weight themselves, and on Dask the score is a lazy number.
         y : array-like of shape (n_samples,)
             The targets.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -160,16 +161,19 @@ class PoissonRegressor(LinearRegressor):
             1 − deviance(y, predictions)/deviance(y, mean of y).
         """
         if are_blocks(X):
-            raise ValueError("PoissonRegressor scores rows in memory, got row blocks; score a sample of the rows")
-        loss, targets = self._loss(), np.asarray(y, dtype=np.float64)
-        loss.check_labels(targets, None, False)
-        scores = super().predict(X)
-        mean = np.average(targets, weights=sample_weight)
+            return block_score(self, X, y, sample_weight)
+        targets = np.asarray(y, dtype=np.float64)
+        terms = self._score_terms(X, targets, float(np.average(targets, weights=sample_weight)))
+        own, base = (np.average(values, weights=sample_weight) for values in terms)
+        return float(1.0 - own / base) if base > 0.0 else float(own == 0.0)
+
+    def _score_terms(self, X: Any, y: Vector, mean: float) -> tuple[Vector, Vector]:
+        """For each row half the deviances of the prediction and of the mean."""
+        loss = self._loss()
+        loss.check_labels(y, None, False)
         if not mean > 0.0:
             raise ValueError("PoissonRegressor needs a target above 0 for a score, got zeros only; score other rows")
-        constant = np.full(targets.size, np.log(mean))
-        own, base = (np.average(loss.value(z, targets), weights=sample_weight) for z in (scores, constant))
-        return float(1.0 - own / base) if base > 0.0 else float(own == 0.0)
+        return loss.value(super().predict(X), y), loss.value(np.full(y.size, np.log(mean)), y)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

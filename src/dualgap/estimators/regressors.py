@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from dualgap.data.blocks.on_dask import is_on_dask
 from dualgap.estimators.base import CertifiedModel, TrainingData, Vector
-from dualgap.estimators.blocks import are_blocks, fit_regressor, lazy_score, on_blocks
+from dualgap.estimators.block_scores import block_score
+from dualgap.estimators.blocks import are_blocks, fit_regressor, on_blocks
 from dualgap.estimators.callbacks import with_callbacks
 from dualgap.estimators.deduplication import Deduplicated
 from dualgap.estimators.partial_fit import advance_streams, for_streams
@@ -116,7 +116,7 @@ class LinearRegressor(RegressorMixin, CertifiedModel):  # type: ignore[misc]
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows; on Dask the score is a lazy number.
+            The rows; `Blocks` hold y and sample_weight themselves, and on Dask the score is a lazy number.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             The targets.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -127,9 +127,13 @@ class LinearRegressor(RegressorMixin, CertifiedModel):  # type: ignore[misc]
         score : float
             1 for a perfect fit, 0 for the best constant.
         """
-        if is_on_dask(X):
-            return lazy_score(self, X, y, sample_weight)
+        if are_blocks(X):
+            return block_score(self, X, y, sample_weight)
         return super().score(X, y, sample_weight)
+
+    def _score_terms(self, X: Any, y: Vector, mean: float) -> tuple[Vector, Vector]:
+        """For each row the squared errors of the prediction and of the mean."""
+        return np.square(y - self.predict(X)), np.square(y - mean)
 
     def _check_target_count(self, targets: int) -> None:
         """Refuse parameters that do not match the number of targets."""

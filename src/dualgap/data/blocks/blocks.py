@@ -136,9 +136,13 @@ class Blocks:
         """function(block, message) of all rows in one array, for a model with the columns `names`; unseen categories go to the log."""
         blocks = self.aligned(names)
         found = np.concatenate(list(blocks.home.map(function, message)))
-        for one in blocks.unseen:
-            LOG.warning("%s", one.note)
+        blocks.note_unseen()
         return found
+
+    def note_unseen(self) -> None:
+        """Say to the log which categories of the blocks that were read a model does not have."""
+        for one in self.unseen:
+            LOG.warning("%s", one.note)
 
     @property
     def unseen(self) -> tuple[Unseen, ...]:

@@ -79,11 +79,7 @@ def home_of(X: Any, y: Any, sample_weight: Any) -> OnDask:
         from dask import delayed
     except ImportError:
         raise ImportError(NEEDS_DASK) from None
-    parts = _parts(X, "X") or []
-    labels, weights = (
-        _beside(values, name, X, len(parts)) for values, name in ((y, "y"), (sample_weight, "sample_weight"))
-    )
-    blocks = _persisted(_made_near([(k, part, labels[k], weights[k]) for k, part in enumerate(parts)]))
+    blocks = _persisted(_made_near(_numbered_parts(X, y, sample_weight)))
     is_empty = _computed(*[delayed(_is_empty, pure=False)(block) for block in blocks])
     if all(is_empty):
         raise ValueError("X needs at least one row, got only empty chunks; check the selection that made it")
@@ -92,6 +88,23 @@ def home_of(X: Any, y: Any, sample_weight: Any) -> OnDask:
         kept = [block for block, empty in zip(blocks, is_empty, strict=True) if not empty]
         blocks = _persisted([number(block, k) for k, block in enumerate(kept)])
     return OnDask(blocks)
+
+
+def delayed_blocks(X: Any, y: Any, sample_weight: Any) -> list[Any]:
+    """The blocks of Dask collections, None for empty ones, with nothing computed."""
+    from dask import delayed
+
+    make = delayed(_made, pure=False)
+    return [make(*part) for part in _numbered_parts(X, y, sample_weight)]
+
+
+def _numbered_parts(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, ...]]:
+    """Each block's number, and the delayed parts that it is made of."""
+    parts = _parts(X, "X") or []
+    labels, weights = (
+        _beside(values, name, X, len(parts)) for values, name in ((y, "y"), (sample_weight, "sample_weight"))
+    )
+    return [(k, part, labels[k], weights[k]) for k, part in enumerate(parts)]
 
 
 def _made_near(parts: list[tuple[Any, ...]]) -> list[Any]:

@@ -46,6 +46,7 @@ ESTIMATORS = [
     (dg.LogisticRegression(class_weight="balanced"), LABELS),
     (dg.LinearSVC(), THREE),
     (dg.LogisticRegression(class_weight={"q": 2.0, "p": 1.0, "r": 0.5}), THREE),
+    (dg.RidgeClassifier(class_weight={"q": 2.0, "p": 1.0, "r": 0.5}), THREE),
     (dg.LinearSVR(epsilon=0.1), TARGETS),
     (dg.Ridge(), TARGETS),
     (dg.QuantileRegressor(quantile=0.7, alpha=1e-3), TARGETS),
@@ -82,6 +83,15 @@ def test_every_estimator_fits_and_predicts_lazily(model: Any, y: Any) -> None:
         assert np.abs(lazily.compute() - known).max() < 2e-2
     loaded = pickle.loads(pickle.dumps(model))
     assert np.array_equal(loaded.predict(X), lazily.compute())
+
+
+def test_columns_are_standardized_where_they_are() -> None:
+    parts = [(X[:2000], LABELS[:2000]), (X[2000:], LABELS[2000:])]
+    here = dg.LogisticRegression(tol=1e-6).fit(dg.Blocks(parts, standardize=True))
+    there = dg.LogisticRegression(tol=1e-6).fit(dg.Blocks([dask.delayed(part) for part in parts], standardize=True))
+    assert there.coef_.tobytes() == here.coef_.tobytes()
+    assert there.intercept_.tobytes() == here.intercept_.tobytes()
+    assert there.predict(on_dask(X)).compute().tolist() == here.predict(X).tolist()
 
 
 def test_probabilities_and_scores_have_known_shapes() -> None:

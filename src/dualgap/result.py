@@ -13,6 +13,7 @@ from dualgap.certificate import Certificate
 from dualgap.certificate.blocks import DualRecipe, duals_of
 from dualgap.certificate.softmax_blocks import SoftmaxRecipe, softmax_duals_of
 from dualgap.data.blocks import Block, Blocks, Coding
+from dualgap.data.blocks.transformed import Scaling, Transform, transformed
 from dualgap.data.validation import as_rows
 from dualgap.losses import Loss
 from dualgap.markup import facts_table
@@ -55,10 +56,12 @@ class BlockDuals:
     coding: Coding
     weights: Vector
     intercept: float
+    transforms: tuple[Transform, ...] = ()
+    """What the fit made of each block first."""
 
     def of(self, X: Any, y: Any) -> Vector:
         """α of each row of X with its label or target y, in the order of the rows."""
-        block = self.coding.coded(Block.of(0, X, y))
+        block = self.coding.coded(transformed(Block.of(0, X, y), self.transforms))
         alpha = duals_of(block, self.loss, self.recipe, self.weights, self.intercept)
         return np.where(alpha >= 0.0, self.factors[0], self.factors[1]) * alpha
 
@@ -70,10 +73,13 @@ class SoftmaxBlockDuals:
     recipe: SoftmaxRecipe
     factor: float
     coding: Coding
+    transforms: tuple[Transform, ...] = ()
 
     def of(self, X: Any, y: Any) -> Vector:
         """A, of shape (n, k), for the rows of X with their labels y, in the order of the rows."""
-        return self.factor * softmax_duals_of(self.coding.coded(Block.of(0, X, y)), self.recipe)
+        return self.factor * softmax_duals_of(
+            self.coding.coded(transformed(Block.of(0, X, y), self.transforms)), self.recipe
+        )
 
 
 @dataclass(frozen=True)
@@ -110,18 +116,23 @@ class Result:
     """How the run ended: the sentence of `status`, or, where `gap_tol` ended the run, one that names that gap."""
     column_names: tuple[str, ...] | None = None
     """Names of the columns of row blocks, where they have some."""
+    scaling: Scaling | None = None
+    """How the fit standardized the columns of row blocks, to which `weights` belong; rows to predict for are taken as they are."""
 
     def scores(self, X: Any) -> Vector:
         """⟨x, w⟩ + b for each row of X, with one column a class in the softmax model; row blocks are read one by one.
 
         Row blocks with names need the columns of the fit: Parquet files are read by these names.
         """
+        weights, intercept = self.weights, self.intercept
+        if self.scaling is not None:
+            weights, intercept = self.scaling.folded(weights, intercept)
         if isinstance(X, Blocks):
-            found: Vector = X.answers(_block_scores, (self.weights, self.intercept), self.column_names)
+            found: Vector = X.answers(_block_scores, (weights, intercept), self.column_names)
             return found
         rows = as_rows(X).of_width(self.weights.shape[0])
         with np.errstate(over="ignore"):  # a score beyond float64's range is infinite, with the right sign
-            return scores_of(rows, self.weights, self.intercept)
+            return scores_of(rows, weights, intercept)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The likeliest label for each row of X, or the predicted target."""

@@ -156,7 +156,12 @@ def _solve_blocks(
 
         result = solve_blocks(problem, chosen, limits, seed, tell, interrupt, warm)
     names = problem.blocks.column_names
-    return result if names is None else replace(result, column_names=tuple(names))
+    return replace(
+        result,
+        duals=replace(result.duals, transforms=problem.blocks.fitted_transforms),
+        column_names=None if names is None else tuple(names),
+        scaling=problem.blocks.scaling,
+    )
 
 
 def _checked_start(problem: BaseProblem, start: Any) -> Answer:

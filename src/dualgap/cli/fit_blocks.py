@@ -18,7 +18,6 @@ from dualgap.cli.console import bytes_words, make_console, score, show
 
 if TYPE_CHECKING:
     from dualgap.data.blocks import Blocks
-    from dualgap.data.preparation import Preparation
     from dualgap.models.model import Model
     from dualgap.result import Result
     from dualgap.trace import Record
@@ -33,7 +32,6 @@ IN_MEMORY = {
     "onehot": False,
     "category": None,
     "impute": None,
-    "standardize": False,
     "encoding": None,
     "decimal": None,
 }
@@ -62,9 +60,9 @@ def carry_out(options: Mapping[str, Any], path: Path, quiet: bool) -> None:
     with ExitStack() as stack:
         if options["dask"] is not None or options["workers"] is not None:
             stack.enter_context(_cluster(options["dask"], options["workers"]))
-        blocks, preparation, size = _blocks(options)
+        blocks, size = _blocks(options)
         try:
-            model, results = _fitted(options, blocks, preparation, size, quiet)
+            model, results = _fitted(options, blocks, size, quiet)
         except KeyboardInterrupt:
             typer.echo("dualgap: interrupted; nothing was written", err=True)
             raise typer.Exit(130) from None
@@ -102,8 +100,8 @@ def _cluster(address: str | None, workers: int | None) -> Iterator[None]:
         yield
 
 
-def _blocks(options: Mapping[str, Any]) -> tuple[Blocks, Preparation | None, int]:
-    """The blocks, what makes their rows of the files' columns, and the bytes of the files."""
+def _blocks(options: Mapping[str, Any]) -> tuple[Blocks, int]:
+    """The blocks, and the bytes of the files."""
     from dualgap.data.blocks import Blocks
     from dualgap.data.blocks.blocks import parquet_paths
 
@@ -117,18 +115,22 @@ def _blocks(options: Mapping[str, Any]) -> tuple[Blocks, Preparation | None, int
             raise ValueError(f"a fit on Dask needs Parquet files, got {source!r}; convert them")
         if options["drop"]:
             raise ValueError("--drop leaves out columns of Parquet files, got another file; leave --drop out")
-        return Blocks(source, target, weight, memory_limit=limit), None, Path(source).stat().st_size
+        blocks = Blocks(source, target, weight, memory_limit=limit, standardize=options["standardize"])
+        return blocks, Path(source).stat().st_size
     columns = _columns(paths[0], options) if options["drop"] else None
-    blocks = Blocks(paths, memory_limit=limit, target=target, weight=weight, columns=columns)
+    blocks = Blocks(
+        paths, memory_limit=limit, target=target, weight=weight, columns=columns, standardize=options["standardize"]
+    )
     table, size = blocks.table, sum(Path(path).stat().st_size for path in paths)
     assert table is not None
     if is_on_dask:
         from dask import delayed
 
-        names = table.column_names
-        blocks = Blocks([delayed(part)() for part in table.parts()], memory_limit=limit)
-        blocks.column_names = names
-    return blocks, table.preparation, size
+        from dualgap.data.blocks.on_dask import home_of
+
+        assert blocks.column_names is not None  # the categories are found here, once, and not by each worker
+        blocks.home = home_of([delayed(part)() for part in table.parts()], None, None)
+    return blocks, size
 
 
 def _columns(path: str, options: Mapping[str, Any]) -> list[str]:
@@ -141,9 +143,7 @@ def _columns(path: str, options: Mapping[str, Any]) -> list[str]:
     return [name for name in names if name not in dropped | {options["target"], options["weight"]}]
 
 
-def _fitted(
-    options: Mapping[str, Any], blocks: Blocks, preparation: Preparation | None, size: int, quiet: bool
-) -> tuple[Model, list[Result]]:
+def _fitted(options: Mapping[str, Any], blocks: Blocks, size: int, quiet: bool) -> tuple[Model, list[Result]]:
     """The model and its results: one problem, with several labels the softmax model or one problem for each label against the rest."""
     from dualgap.losses import LOSSES
     from dualgap.models.model import BINARY, MULTINOMIAL, ONE_VS_REST, REGRESSION, Model
@@ -198,7 +198,7 @@ def _fitted(
         tol=options["tol"],
         gap_tol=options["gap_tol"],
         classes=classes,
-        preparation=preparation,
+        preparation=blocks.preparation,
         feature_names=None if blocks.column_names is None else tuple(blocks.column_names),
         solver=first.solver.name,
         reason=first.reason,

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from dualgap.data.blocks import Block, Blocks
 from dualgap.data.blocks.blocks import Scanned
 from dualgap.data.blocks.on_dask import is_on_dask
+from dualgap.data.blocks.transformed import Signs
 from dualgap.estimators.callbacks import FitTasks
 from dualgap.estimators.convergence import report_convergence
 from dualgap.estimators.parameters import check_limits, seed_of, solver_of
@@ -34,6 +35,17 @@ if TYPE_CHECKING:
     from dualgap.estimators.regressors import LinearRegressor
 
 Vector = NDArray[np.float64]
+# What works on row blocks in the place of an estimator that does not.
+INSTEAD = {
+    "HuberRegressor": "choose delta yourself and solve dg.Problem(blocks, loss='huber(delta=1.35)'), or fit LinearSVR",
+    "RidgeCV": "fit Ridge for each alpha and score it on blocks that it was not fitted to",
+    "LogisticRegressionCV": "fit LogisticRegression for each C and score it on blocks that it was not fitted to",
+    "LinearSVCCV": "fit LinearSVC for each C and score it on blocks that it was not fitted to",
+    "LinearSVRCV": "fit LinearSVR for each C and score it on blocks that it was not fitted to",
+}
+INSTEAD_OF_L1 = (
+    "fit a sample of the rows in memory to find the columns that matter, and these columns with an L2 penalty"
+)
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -52,17 +64,25 @@ def fit_classifier(estimator: LinearClassifier, X: Any, y: Any, sample_weight: A
     if classes.size > 2 and estimator.fits_softmax:
         return _fit_softmax(estimator, blocks, found, totals)
     factors = estimator._class_factors(np.arange(classes.size), totals)
+    loss = estimator._loss()
     positives = classes[1:] if classes.size == 2 else classes
     problems = []
     for k, positive in enumerate(positives):
         own = (1.0, 1.0) if factors is None else factors[k]
+        if loss.task == "regression":
+            # Labels −1 and +1 as real targets, and a factor for each class, as in RidgeClassifier.
+            of_class = None if factors is None else np.asarray(factors[k])
+            strength = _strength(estimator, float(totals.sum() if of_class is None else totals @ of_class), k)
+            signed = blocks.transformed(Signs(classes, positive, of_class))
+            problems.append(BlockProblem(signed, loss, strength, estimator.fit_intercept))
+            continue
         weight = float(totals @ np.where(classes == positive, own[1], own[0]))
         strength = _strength(estimator, weight, k)
         given = None if classes.size == 2 else positive
         problems.append(
             BlockProblem(
                 blocks,
-                estimator._loss(),
+                loss,
                 strength,
                 estimator.fit_intercept,
                 positive=given,
@@ -86,7 +106,7 @@ def _fit_softmax(estimator: LinearClassifier, blocks: Blocks, found: Scanned, to
     )
     start = None
     if estimator.warm_start and np.shape(getattr(estimator, "coef_", ())) == problem.weights_shape[::-1]:
-        start = (np.asarray(estimator.coef_).T, np.asarray(estimator.intercept_), None)
+        start = (*_unfolded(blocks, np.asarray(estimator.coef_).T, np.asarray(estimator.intercept_)), None)
     factors = None if class_weights is None else [tuple(class_weights.tolist())]
     return _fitted(estimator, blocks, [(problem, start)], factors)
 
@@ -102,16 +122,20 @@ def fit_regressor(estimator: LinearRegressor, X: Any, y: Any, sample_weight: Any
 
 def _blocks(estimator: CertifiedModel, X: Any, y: Any, sample_weight: Any) -> Blocks:
     """The blocks to fit, after the estimator's parameters are checked."""
+    name = type(estimator).__name__
     if not estimator.fits_blocks:
-        raise ValueError(
-            f"{type(estimator).__name__} needs rows in memory, got row blocks; load them, or use an estimator that reads blocks, "
-            "such as LinearSVC, LogisticRegression, LinearSVR or Ridge"
-        )
+        raise ValueError(f"{name} needs rows in memory, got row blocks; {INSTEAD[name]}")
+    if estimator._l1_ratio() > 0.0:
+        raise ValueError(f"{name} needs rows in memory for an L1 penalty, got row blocks; {INSTEAD_OF_L1}")
     check_synonyms(estimator)
-    check_limits(type(estimator).__name__, estimator.tol, estimator.max_iter, estimator.max_seconds)
+    check_limits(name, estimator.tol, estimator.max_iter, estimator.max_seconds)
     solver_of(estimator.solver)
     if not isinstance(X, Blocks):
         return Blocks(X, y, sample_weight)
+    if X.scaling is not None and X.scaling.means.any() and not estimator.fit_intercept:
+        raise ValueError(
+            "standardize=True centers columns, which needs an intercept, got fit_intercept=False; leave one of the two out"
+        )
     if y is not None or sample_weight is not None:
         raise ValueError("Blocks hold y and sample_weight themselves, got them apart; pass them to Blocks")
     return X
@@ -158,14 +182,18 @@ def _fitted(
     estimator.__dict__.pop("dual_coef_", None)
     if blocks.column_names is not None:
         estimator.feature_names_in_ = np.array(blocks.column_names, dtype=object)
+    answers = [(result.weights, result.intercept) for result in results]
+    if blocks.scaling is not None:
+        answers = [blocks.scaling.folded(*answer) for answer in answers]
     if isinstance(first, MultinomialBlockProblem):
-        estimator.coef_, estimator.intercept_ = np.ascontiguousarray(results[0].weights.T), results[0].intercept.copy()
+        estimator.coef_, estimator.intercept_ = np.ascontiguousarray(answers[0][0].T), np.array(answers[0][1])
     else:
-        estimator.coef_ = np.stack([result.weights for result in results])
-        estimator.intercept_ = np.array([result.intercept for result in results])
+        estimator.coef_ = np.stack([weights for weights, _ in answers])
+        estimator.intercept_ = np.array([intercept for _, intercept in answers])
     estimator._set_run_attributes(results, [problem.strength for problem, _ in problems], several)
     estimator.dual_coef_ = [result.duals for result in results] if several else results[0].duals
-    estimator._facts = FitFacts.without_data(estimator, estimator._loss(), results[0].solver.name, factors)
+    facts = FitFacts.without_data(estimator, estimator._loss(), results[0].solver.name, factors)
+    estimator._facts = facts._replace(preparation=blocks.preparation, scaling=blocks.scaling)
     tasks.end(estimator.certificate_)
     report_convergence(type(estimator).__name__, results, estimator.tol)
     return estimator
@@ -178,7 +206,13 @@ def _start(estimator: Any, k: int, count: int, problem: BlockProblem) -> tuple[V
     weights = np.atleast_2d(estimator.coef_)
     if weights.shape != (count, problem.dimension):
         return None
-    return weights[k], float(np.atleast_1d(estimator.intercept_)[k]), None
+    own, intercept = _unfolded(problem.blocks, weights[k], np.atleast_1d(estimator.intercept_)[k])
+    return own, float(intercept), None
+
+
+def _unfolded(blocks: Blocks, weights: Vector, intercept: Any) -> tuple[Vector, Any]:
+    """Weights and intercept for the columns as the fit sees them."""
+    return (weights, intercept) if blocks.scaling is None else blocks.scaling.unfolded(weights, intercept)
 
 
 def on_blocks(kind: str) -> Callable[[Method], Method]:

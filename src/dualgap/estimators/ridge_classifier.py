@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,8 +98,6 @@ class RidgeClassifier(LinearClassifier):
     >>> model.status_.name
     'CERTIFIED'
     """
-
-    fits_blocks: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -10,6 +10,8 @@ import numpy as np
 from scipy.sparse import issparse
 
 from dualgap.certificate import Certificate
+from dualgap.data.blocks.transformed import Scaling
+from dualgap.data.preparation import Preparation
 from dualgap.losses import Loss
 from dualgap.models.digests import DataDigest, digest
 from dualgap.spec import full_text
@@ -45,6 +47,10 @@ class FitFacts(NamedTuple):
     l1_ratio: float = 0.0
     in_file: tuple[ProblemInFile, ...] = ()
     """Empty where strength_ and certificate_ are those of the problem in the file."""
+    preparation: Preparation | None = None
+    """How columns of files became those of the fit, where they were not taken as they are."""
+    scaling: Scaling | None = None
+    """How the fit standardized columns; coef_ belongs to the columns as they are."""
 
     @staticmethod
     def of(
@@ -120,11 +126,13 @@ def model_of(estimator: Any, duals: bool = False) -> Model:
     kind = REGRESSION if classes is None else BINARY
     if classes is not None and several:
         kind = ONE_VS_REST if len(certificates) > 1 else MULTINOMIAL
-    intercept = np.ravel(np.asarray(estimator.intercept_, dtype=np.float64))
+    weights, intercept = _columns(coefficients, several), np.ravel(np.asarray(estimator.intercept_, dtype=np.float64))
+    if facts.scaling is not None:
+        weights, intercept = facts.scaling.unfolded(weights, intercept)
     names = getattr(estimator, "feature_names_in_", None)
     return Model(
         kind=kind,
-        weights=_columns(coefficients, several),
+        weights=weights,
         intercept=intercept.copy() if several else float(intercept[0]),
         loss=facts.loss,
         strengths=tuple(map(float, strengths)),
@@ -135,6 +143,7 @@ def model_of(estimator: Any, duals: bool = False) -> Model:
         tol=facts.tol,
         classes=None if classes is None else _plain_array(classes),
         feature_names=None if names is None else tuple(map(str, names)),
+        preparation=facts.preparation,
         solver=facts.solver,
         reason="; ".join(dict.fromkeys(map(str, _entries(estimator.reason_)))),
         duals=_columns(np.asarray(estimator.dual_coef_) * facts.in_file[0].dual_factor, several) if duals else None,

@@ -101,7 +101,7 @@ class BaseBlockProblem(ABC):
     def _hold(self, coding: Coding) -> None:
         """Keep the blocks with a problem's labels and weights."""
         self.coding = coding
-        self.home = self.blocks.home.coded(coding)
+        self.home = self.blocks.fitted_home.coded(coding)
 
     @staticmethod
     def _sampled(found: Scanned, coding: Coding, values: Sequence[Any]) -> tuple[Rows, NDArray[Any], Vector | None]:

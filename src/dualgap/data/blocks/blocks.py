@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 from dualgap.data.blocks.block import Block, Facts, Scan, facts_of
 from dualgap.data.blocks.homes import BlockFunction, Home, InMemory, Message, Reader, Streamed
 from dualgap.data.blocks.on_dask import home_of, is_on_dask
+from dualgap.data.blocks.transformed import Scaling, Transform, Transformed
 from dualgap.data.unseen import Unseen, joined, some
 from dualgap.linalg.partition import even_slices
 from dualgap.memory import available_bytes
 
 if TYPE_CHECKING:
     from dualgap.data.blocks.parquet import Parquet
+    from dualgap.data.preparation import Preparation
 
 LOG = logging.getLogger("dualgap")
 # A block has about this many bytes of rows, less where memory_limit is less than LIMIT_BLOCKS times as much. Larger blocks bring
@@ -61,6 +63,10 @@ class Blocks:
     columns : list of str, optional
         The columns of Parquet files to use; all but `target` and `weight` by default. Columns of text or categories become one
         column a category, in order.
+    standardize : bool, optional
+        Whether a fit sees the columns with mean 0 and deviation 1, of sparse rows with the deviation alone; categories of Parquet files
+        stay 0 and 1. Blocks are standardized as they are loaded. Weights of a result belong to the standardized columns, `coef_` of an
+        estimator to the columns as they are, and predictions take the rows as they are.
 
     Examples
     --------
@@ -83,8 +89,12 @@ class Blocks:
         target: str | None = None,
         weight: str | None = None,
         columns: Sequence[str] | None = None,
+        standardize: bool = False,
     ) -> None:
         self.memory_limit = memory_bytes(memory_limit)
+        self.standardize = bool(standardize)
+        self.transforms: tuple[Transform, ...] = ()
+        """What a fit makes of each block, after it is standardized."""
         self.table: Parquet | None = None
         """The Parquet files, where these are the source."""
         self._scans: dict[Scan, Scanned] = {}
@@ -114,6 +124,36 @@ class Blocks:
         """Names of the columns of the rows, where the source has some."""
         return None if self.table is None else self.table.column_names
 
+    @cached_property
+    def scaling(self) -> Scaling | None:
+        """How columns are standardized, found in a pass of its own; None where they are not."""
+        if not self.standardize:
+            return None
+        return Scaling.of(self.home, None if self.table is None else self.table.is_category)
+
+    @property
+    def fitted_transforms(self) -> tuple[Transform, ...]:
+        """All that a fit makes of each block."""
+        return self.transforms if self.scaling is None else (self.scaling, *self.transforms)
+
+    @property
+    def fitted_home(self) -> Home:
+        """The blocks as a fit sees them."""
+        transforms = self.fitted_transforms
+        return Transformed(self.home, transforms) if transforms else self.home
+
+    @property
+    def preparation(self) -> Preparation | None:
+        """How columns of a table become those of a fit, as a model file keeps it; None where they are taken as they are."""
+        made = None if self.table is None else self.table.preparation
+        return made if self.scaling is None else self.scaling.preparation(made, self.column_names)
+
+    def transformed(self, transform: Transform) -> Blocks:
+        """The same blocks, of which a fit makes something more."""
+        made = copy(self)
+        made.transforms, made._scans = (*self.transforms, transform), {}
+        return made
+
     def aligned(self, names: Sequence[str] | None) -> Blocks:
         """The blocks with the columns that a model was fitted to: Parquet files by name, others where they have the same names.
 
@@ -127,7 +167,8 @@ class Blocks:
         if self.table.is_laid_out and self.table.column_names == list(names):
             return self
         made = copy(self)
-        made.__dict__.pop("column_names", None)
+        for cached in ("column_names", "scaling"):
+            made.__dict__.pop(cached, None)
         made.table, made._scans = self.table.aligned(names), {}
         made.home = Streamed(made.table.readers)
         return made
@@ -163,7 +204,7 @@ class Blocks:
         """What the first pass finds; made once for each kind of labels."""
         scan = Scan(is_classification, self.count, int(SAMPLE_PART * self.memory_limit))
         if scan not in self._scans:
-            self._scans[scan] = Scanned.of(self.home, scan)
+            self._scans[scan] = Scanned.of(self.fitted_home, scan)
         return self._scans[scan]
 
     def __repr__(self) -> str:

@@ -88,6 +88,12 @@ class Parquet:
         return made
 
     @property
+    def is_category(self) -> NDArray[np.bool_]:
+        """Whether each column of the rows stands for a category."""
+        counts = [len(self.categories.get(name, (name,))) for name in self.columns]
+        return np.repeat([name in self.categories for name in self.columns], counts)
+
+    @property
     def preparation(self) -> Preparation | None:
         """How these columns become those of the rows; None where all are numbers."""
         if not self.categories:

@@ -125,7 +125,10 @@ def test_model_files_of_standardized_blocks_predict_and_certify(tmp_path: Path, 
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert found["score"].to_numpy() == pytest.approx(model.decision_function(dg.Blocks(path)), abs=1e-1)
-        assert dg.load(tmp_path / name).scores(frame) == pytest.approx(found["score"].to_numpy())
+        loaded = dg.load(tmp_path / name)
+        assert loaded.scores(frame) == pytest.approx(found["score"].to_numpy())
+        assert loaded.scores(dg.Blocks(path)) == pytest.approx(found["score"].to_numpy())
+        assert loaded.predict(dg.Blocks(path)).tolist() == found["prediction"].tolist()
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def _cluster(address: str | None, workers: int | None) -> Iterator[None]:
 def _blocks(options: Mapping[str, Any]) -> tuple[Blocks, int]:
     """The blocks, and the bytes of the files."""
     from dualgap.data.blocks import Blocks
-    from dualgap.data.blocks.blocks import parquet_paths
+    from dualgap.data.blocks.sources import parquet_paths
 
     data = options["data"]
     paths = parquet_paths(data if len(data) > 1 else data[0])

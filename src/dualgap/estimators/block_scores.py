@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dualgap.data.blocks import Block, Blocks
-from dualgap.data.blocks.blocks import refuse_other_names
 from dualgap.data.blocks.on_dask import delayed_blocks
+from dualgap.data.blocks.sources import refuse_other_names
 from dualgap.data.labels import real_targets
 from dualgap.estimators.blocks import bare, fitted_names
 

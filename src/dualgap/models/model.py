@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 import dualgap
 from dualgap.certificate import Certificate
+from dualgap.data.blocks import Block, Blocks
+from dualgap.data.blocks.transformed import Scaling
 from dualgap.data.preparation import Preparation
 from dualgap.data.rows import Rows
 from dualgap.data.validation import as_rows
@@ -186,8 +188,23 @@ class Model:
         return as_rows(matched(X, self.feature_names)).of_width(self.columns)
 
     def scores(self, X: Any) -> Vector:
-        """⟨x, w⟩ + b for each row of X, or of its features, and for each class where there are several."""
+        """⟨x, w⟩ + b for each row of X, or of its features, and for each class where there are several; row blocks are read one by one."""
+        if isinstance(X, Blocks):
+            found: Vector = X.answers(_block_scores, self, self._block_names())
+            return found
         return self.scores_of_rows(self.rows_of(X))
+
+    def _block_names(self) -> tuple[str, ...] | None:
+        """The names of the columns that row blocks need."""
+        preparation = self.preparation
+        if preparation is None:
+            return self.feature_names
+        if any("" in values for values in preparation.categories.values()):
+            raise ValueError(
+                "row blocks have zeros for a missing cell, and the model has a category of its own for it; pass a data frame, or "
+                "use dualgap predict --memory-limit"
+            )
+        return preparation.prepared_names if preparation.has_names else None
 
     def scores_of_rows(self, rows: Rows) -> Vector:
         """The same of rows that are prepared."""
@@ -232,6 +249,15 @@ class Model:
         many = "" if self.weights.ndim == 1 else f" × {self.weights.shape[1]} classes"
         kind = "columns" if self.features is None else "features"
         return f"Model({self.loss}, {self.weights.shape[0]} {kind}{many}, {self.status.name}: {self.certificate})"
+
+
+def _block_scores(block: Block, model: Model) -> Vector:
+    rows, preparation = block.rows.of_width(model.columns), model.preparation
+    if preparation is not None and preparation.is_standardized:
+        counts = [len(preparation.categories.get(place, ("",))) for place in range(len(preparation.names))]
+        scaling = Scaling(np.repeat(preparation.means, counts), np.repeat(preparation.scales, counts))
+        rows = scaling(Block(block.number, rows, block.labels, block.weights)).rows
+    return model.scores_of_rows(rows)
 
 
 def _faults(model: Model) -> Iterator[str]:

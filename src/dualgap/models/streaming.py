@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dualgap.data.blocks import Blocks
-from dualgap.data.blocks.blocks import parquet_paths
 from dualgap.data.blocks.parquet import DECODED_PARTS
+from dualgap.data.blocks.sources import parquet_paths
 from dualgap.data.preparation import Prepared
 from dualgap.data.rows import Rows
 from dualgap.data.unseen import Unseen, joined

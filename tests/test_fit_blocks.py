@@ -68,6 +68,34 @@ def test_two_workers_and_three_labels(folder: Any, tmp_path: Path, capsys: pytes
     assert all(certificate.relative_gap <= 1e-3 for certificate in there.certificates)
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+def test_empty_files_and_scaled_columns_on_workers(folder: Any, tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    data = tmp_path / "data"
+    data.mkdir()
+    folder[1].to_parquet(data / "a.parquet", row_group_size=1000)
+    folder[1][:0].to_parquet(data / "b.parquet")
+    words = (
+        "fit",
+        str(data),
+        "--target",
+        "clicked",
+        "--loss",
+        "logistic",
+        "--standardize",
+        "--drop",
+        "three",
+        "--quiet",
+    )
+    assert ended(*words, "--workers", "2", "-o", str(tmp_path / "there.dg")) == 0
+    assert ended(*words, "--memory-limit", "64MiB", "-o", str(tmp_path / "here.dg")) == 0
+    there, here = dg.load(tmp_path / "there.dg"), dg.load(tmp_path / "here.dg")
+    assert there.certificate.primal == pytest.approx(here.certificate.primal, rel=2e-6)
+    assert there.predict(folder[1]).tolist() == here.predict(dg.Blocks(data)).tolist()
+    assert ended("certify", str(tmp_path / "there.dg"), str(data)) == 0
+
+
 def test_three_labels_make_a_softmax_model(folder: Any, tmp_path: Path) -> None:
     words = ["fit", str(folder[0]), "--target", "three", "--loss", "logistic", "--memory-limit", "1GB", "--quiet"]
     assert ended(*words, "-o", str(tmp_path / "m.dg")) == 0

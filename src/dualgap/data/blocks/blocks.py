@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from dualgap.data.blocks.on_dask import home_of, is_on_dask
 from dualgap.data.blocks.sources import common_names, parquet_paths, refuse_other_names
 from dualgap.data.blocks.transformed import Scaling, Transform, Transformed
 from dualgap.data.unseen import Unseen, joined
+from dualgap.lazy import lazy
 from dualgap.linalg.partition import even_slices
 from dualgap.memory import available_bytes
 
@@ -101,7 +102,7 @@ class Blocks:
         self._scans: dict[Scan, Scanned] = {}
         if is_on_dask(source):
             self.home: Home = home_of(source, y, sample_weight)
-            self.column_names = [str(name) for name in getattr(source, "columns", ())] or None
+            self.__dict__["column_names"] = [str(name) for name in getattr(source, "columns", ())] or None
             return
         paths = parquet_paths(source)
         if paths is not None:
@@ -118,14 +119,14 @@ class Blocks:
             raise ValueError(f"{given[0]} names columns of Parquet files, got another source; pass arrays as X and y")
         self.home = self._home(source, y, sample_weight)
         if isinstance(source, list):
-            self.column_names = common_names(source)
+            self.__dict__["column_names"] = common_names(source)
 
-    @cached_property
+    @lazy
     def column_names(self) -> list[str] | None:
         """Names of the columns of the rows, where the source has some."""
         return None if self.table is None else self.table.column_names
 
-    @cached_property
+    @lazy
     def scaling(self) -> Scaling | None:
         """How columns are standardized, found in a pass of its own; None where they are not."""
         if not self.standardize:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dualgap.data.preparation import Preparation
 from dualgap.data.sheet import as_cell
 from dualgap.data.unseen import Unseen, some
+from dualgap.lazy import lazy
 
 # pandas keeps the numbers of the rows under such a name; they are no measurement.
 INDEX = "__index_level_"
@@ -80,7 +81,7 @@ class Parquet:
         for cached in ("kind", "_where"):
             made.__dict__.pop(cached, None)
         made.columns, made.unseen = list(found), []
-        made.categories = {name: np.array(values) for name, values in found.items() if values}
+        made.__dict__["categories"] = {name: np.array(values) for name, values in found.items() if values}
         if made.column_names != list(names):
             raise ValueError(
                 "the model needs the categories of one column side by side, got others between them; fit on Parquet files"
@@ -124,7 +125,7 @@ class Parquet:
         """Whether the rows are sparse."""
         return bool(self.categories) and self.width > DENSE_COLUMNS
 
-    @cached_property
+    @lazy
     def kind(self) -> type[np.float32] | type[np.float64]:
         """float32 where it is exact for all columns."""
         return np.float32 if all(self._is_float32(name) for name in self.columns) else np.float64
@@ -154,6 +155,7 @@ class Parquet:
             partial(self._read, group)
             for fragment in self.dataset.get_fragments()
             for group in fragment.split_by_row_group()
+            if group.row_groups[0].num_rows
         ]
 
     def _read(self, fragment: Any) -> tuple[Any, Any, Any]:
@@ -193,7 +195,7 @@ class Parquet:
         kind = self.dataset.schema.field(name).type.to_pandas_dtype()
         return bool(np.can_cast(kind, np.float32, "safe"))
 
-    @cached_property
+    @lazy
     def categories(self) -> dict[str, NDArray[Any]]:
         """The values of each column of text or categories, in order, found in a pass over these columns."""
         import pyarrow.compute as compute
@@ -313,7 +315,7 @@ class Parquet:
         rows = np.flatnonzero(places >= 0)
         return rows, places[rows]
 
-    @cached_property
+    @lazy
     def _where(self) -> dict[str, dict[str, int]]:
         """The place of each category."""
         return {name: {value: k for k, value in enumerate(values.tolist())} for name, values in self.categories.items()}

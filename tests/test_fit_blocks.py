@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from rich.status import Status
 
 import dualgap as dg
 from commands import ended, refused
+from dualgap.cli.console import bytes_words
+from dualgap.cli.fit_blocks import _progress
 
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
@@ -46,7 +51,9 @@ def test_parquet_files_within_a_memory_limit(folder: Any, tmp_path: Path, capsys
         )
         == 0
     )
-    assert "3,000 rows × 9 columns" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "3,000 rows × 9 columns" in said
+    assert re.search(r"passes +\d+ over [\d.]+ kB", said)
     model = dg.load(tmp_path / "m.dg")
     assert model.status is dg.Status.CERTIFIED
     assert model.feature_names is not None
@@ -244,3 +251,18 @@ def test_empty_files_and_dates_are_refused_or_left_out(
     dates = ("fit", str(tmp_path / "dates.parquet"), "--memory-limit", "64MiB", *words)
     assert "days since a fixed day" in refused(capsys, *dates, "-o", str(tmp_path / "n.dg"))
     assert ended(*dates, "--drop", "when", "-o", str(tmp_path / "n.dg")) == 0
+
+
+@pytest.mark.parametrize(("size", "words"), [(12, "12 bytes"), (48.1e6, "48.1 MB"), (2e12, "2 TB")])
+def test_bytes_are_told_with_a_unit(size: float, words: str) -> None:
+    assert bytes_words(size) == words
+
+
+def test_progress_tells_passes_bytes_gap_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(Status, "update", lambda self, text: shown.append(text))
+    record = SimpleNamespace(epoch=1.0, relative_gap=1e-1, seconds=1.0)
+    with _progress(True, 1e-6, 48_100_000) as tell:
+        tell(record)  # type: ignore[arg-type]
+        tell(SimpleNamespace(epoch=3.0, relative_gap=1e-3, seconds=3.0))  # type: ignore[arg-type]
+    assert shown[-1] == "pass 3 over 48.1 MB: relative gap 1.0e-03 → 1e-06, about 3 s left"

@@ -14,13 +14,13 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dualgap.data.blocks import Blocks
 from dualgap.data.labels import as_column, real_targets, two_classes
 from dualgap.lazy import lazy
 from dualgap.linalg.partition import partition
 from dualgap.linalg.root_finding import between_kinks, slope_root
 from dualgap.losses import LOSSES, Loss
 from dualgap.problem.base import BaseProblem, Vector
+from dualgap.problem.block_arguments import are_blocks, block_arguments
 from dualgap.problem.scoring import score
 from dualgap.problem.sums import root_of_squares, total
 from dualgap.spec import build
@@ -66,9 +66,10 @@ class Problem(BaseProblem):
     """Makes the problem of row blocks; `row_blocks.py` sets it, because it builds on this class."""
 
     def __new__(cls, X: Any = None, *arguments: Any, **options: Any) -> Self:
-        """Row blocks, which carry their labels, make a `BlockProblem`."""
-        if isinstance(X, Blocks):
-            return cast(Self, cls.of_blocks(X, *arguments, **options))
+        """Row blocks, and rows on Dask, make a `BlockProblem`."""
+        if are_blocks(X):
+            blocks, given = block_arguments(cls.__init__, X, arguments, options)
+            return cast(Self, cls.of_blocks(blocks, **given))
         return super().__new__(cls)
 
     def __init__(

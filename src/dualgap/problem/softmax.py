@@ -13,13 +13,13 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dualgap.data.blocks import Blocks
 from dualgap.data.labels import as_column, check_length
 from dualgap.lazy import lazy
 from dualgap.linalg.partition import SETTINGS, partition
 from dualgap.losses import multinomial as softmax_loss
 from dualgap.losses.multinomial import Classes, Matrix, Vector
 from dualgap.problem.base import BaseProblem
+from dualgap.problem.block_arguments import are_blocks, block_arguments
 from dualgap.problem.intercepts import best_intercepts
 from dualgap.problem.scoring import accuracy
 
@@ -62,9 +62,10 @@ class MultinomialProblem(BaseProblem):
     """Makes the problem of row blocks; `softmax_blocks.py` sets it, because it builds on this class."""
 
     def __new__(cls, X: Any = None, *arguments: Any, **options: Any) -> Self:
-        """Row blocks, which carry their labels, make a `MultinomialBlockProblem`."""
-        if isinstance(X, Blocks):
-            return cast(Self, cls.of_blocks(X, *arguments, **options))
+        """Row blocks, and rows on Dask, make a `MultinomialBlockProblem`."""
+        if are_blocks(X):
+            blocks, given = block_arguments(cls.__init__, X, arguments, options)
+            return cast(Self, cls.of_blocks(blocks, **given))
         return super().__new__(cls)
 
     def __init__(

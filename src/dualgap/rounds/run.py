@@ -91,14 +91,17 @@ class Run(ABC, Generic[AProblem, APoint]):
 
     def run(self, start: tuple[Vector, Any] | None) -> Result:
         """Rounds until the run ends."""
-        here = self.first(*(self._sample_answer() if start is None else start))
+        begin = self._sample_answer() if start is None else start
         try:
-            while self.ending is None:
-                with checked(self._check):
+            with checked(self._check):
+                here = self.first(*begin)
+                while self.ending is None:
                     here = self.step(here)
         except RunOver:
             self.ending = Status.INTERRUPTED if self.interrupt.asked else Status.TIME_EXHAUSTED
         except HomeLost as lost:
+            if self.best is None:
+                raise
             self.ending, self.sentence = Status.INTERRUPTED, f"{lost}; the certificate is the best of the rounds before"
         assert self.best is not None
         return self._result(self.best, self.ending)
@@ -188,8 +191,16 @@ class Run(ABC, Generic[AProblem, APoint]):
             self.ending = Status.TIME_EXHAUSTED
 
     def _check(self) -> None:
-        """Leave a round where the run is over."""
-        if self.interrupt.asked or self.clock.elapsed() >= self.limits.max_seconds:
+        """Leave a round where the run is over; before the first certificate there is nothing to return."""
+        if self.best is None:
+            if self.interrupt.asked:
+                raise KeyboardInterrupt
+            if self.clock.elapsed() >= self.limits.max_seconds + SETTINGS.first_round_seconds:
+                raise TimeoutError(
+                    f"a certificate needs one round over all blocks, got none within max_seconds={self.limits.max_seconds:g} "
+                    f"and {SETTINGS.first_round_seconds:g} more; allow more seconds, or add workers"
+                )
+        elif self.interrupt.asked or self.clock.elapsed() >= self.limits.max_seconds:
             raise RunOver
 
     def _result(self, best: APoint, ending: Status | None) -> Result:

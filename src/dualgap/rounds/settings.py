@@ -31,6 +31,8 @@ class RoundSettings(NamedTuple):
     """A whole step is taken where the slope at its end is below this part of the decrement; otherwise a round looks for its size."""
     pair_noise: float = 1e-9
     """The last steps become part of the point they started from where their rounding could move a dual by more than this."""
+    first_round_seconds: float = 10.0
+    """Nothing is certified before the first round ends: it may take as many seconds beyond max_seconds, then the run fails."""
     max_idle: int = 25
     """Rounds without a gap smaller by 10 % after which float64 is taken to have no more to give."""
 

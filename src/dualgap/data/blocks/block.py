@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from dualgap.data.labels import as_column, check_length, real_targets
 from dualgap.data.rows import Rows
 from dualgap.data.validation import as_rows
+from dualgap.lazy import lazy
 from dualgap.linalg.partial_sums import Partial
 from dualgap.linalg.partition import sum_slices
 
@@ -49,23 +51,55 @@ class Block:
             raise ValueError(f"block {number}: {error}") from None
         return Block(number, rows, labels, weights)
 
+    @property
+    def arrays(self) -> list[NDArray[Any]]:
+        """All arrays of the block."""
+        return [*self.rows.arrays, self.labels, *([] if self.weights is None else [self.weights])]
+
+    @lazy
+    def checksum(self) -> int:
+        """CRC-32 of all bytes: a block that is read or made again has to be the one of the first pass."""
+        found = zlib.crc32(repr((self.rows.count, self.rows.dimension)).encode())
+        for values in self.arrays:
+            # Objects are compared by what they look like, because their bytes are addresses.
+            known: Any = repr(values.tolist()).encode() if values.dtype.hasobject else np.ascontiguousarray(values)
+            found = zlib.crc32(known if isinstance(known, bytes) else known.view(np.uint8), found)
+        return found
+
+    def check_unchanged(self, checksum: int) -> None:
+        """Refuse rows, labels or weights other than those of the first pass: the certificate would be of neither."""
+        if self.checksum != checksum:
+            raise other_rows(self.number)
+
     def __sizeof__(self) -> int:
         """Bytes of the arrays, by which Dask decides what to move: a block stays, and what is sent to it moves."""
-        arrays = [*self.rows.arrays, self.labels, *([] if self.weights is None else [self.weights])]
-        return object.__sizeof__(self) + sum(int(values.nbytes) for values in arrays)
+        return object.__sizeof__(self) + sum(int(values.nbytes) for values in self.arrays)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _with_aligned_arrays, (self.number, self.rows, self.labels, self.weights)
+        return _with_aligned_arrays, (self.number, self.rows, self.labels, self.weights, self.__dict__.get("checksum"))
 
 
-def _with_aligned_arrays(number: int, rows: Rows, labels: NDArray[Any], weights: Vector | None) -> Block:
+def other_rows(number: int, got: str = "other rows, labels or weights") -> ValueError:
+    """The refusal of a source whose passes differ."""
+    return ValueError(
+        f"block {number}: every pass needs the blocks of the first one, got {got}; "
+        "give the same blocks in the same order each time"
+    )
+
+
+def _with_aligned_arrays(
+    number: int, rows: Rows, labels: NDArray[Any], weights: Vector | None, checksum: int | None
+) -> Block:
     """The block of what was pickled. NumPy adds numbers at odd addresses, where a network leaves them, in another order."""
     arrays = type(rows.arrays)(*(np.require(values, requirements="A") for values in rows.arrays))
     placed = Rows(arrays, rows.count, rows.dimension)
     placed.__dict__.update(
         {name: value for name, value in rows.__dict__.items() if name in ("squared_size", "longest")}
     )
-    return Block(number, placed, np.require(labels, requirements="A"), _required(weights))
+    block = Block(number, placed, np.require(labels, requirements="A"), _required(weights))
+    if checksum is not None:
+        block.__dict__["checksum"] = checksum
+    return block
 
 
 def _required(weights: Vector | None) -> Vector | None:
@@ -167,6 +201,8 @@ class Scan(NamedTuple):
 
 def facts_of(block: Block, scan: Scan) -> tuple[Facts, Block]:
     """What a first pass finds in a block, and a sample of its rows."""
+    if not block.labels.size:
+        raise ValueError(f"block {block.number}: a fit needs y, got none; give y beside X, or name the target column")
     rows, weights = block.rows, block.weights
     squares = rows.squared_norms
     s = np.ones(rows.count) if weights is None else weights

@@ -10,13 +10,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from mmap import mmap
 from typing import Any, TypeVar
 
 import numpy as np
 
-from dualgap.data.blocks.block import Block, Coding
+from dualgap.data.blocks.block import Block, Coding, other_rows
 from dualgap.data.rows import DenseRows, Rows
-from dualgap.linalg.parallel import parallel_map
+from dualgap.linalg.parallel import checkpoint, parallel_map
 from dualgap.linalg.partial_sums import tree_sum
 
 Out = TypeVar("Out")
@@ -24,9 +25,6 @@ Message = TypeVar("Message")
 BlockFunction = Callable[[Block, Message], Out]
 Reader = Callable[[], tuple[Any, ...]]
 """Reads (X, y, sample_weight) of one block; y and sample_weight may be None."""
-
-# One byte of every so many is read to have a memory map's pages at hand: the size of a page.
-PAGE_BYTES = 4096
 
 
 class HomeLost(RuntimeError):
@@ -78,20 +76,21 @@ class Streamed(Home):
     readers: Sequence[Reader] | Callable[[], Iterator[tuple[Any, ...]]]
     """A reader for each block, or a function that begins to iterate over them again."""
     coding: Coding | None = None
-    sizes: dict[int, tuple[int, float]] = field(default_factory=dict)
-    """Rows and Σ ‖x‖² of blocks that were loaded once. A memory map that is as it was need not be checked again."""
+    first: list[tuple[int, float]] = field(default_factory=list)
+    """Checksum and Σ ‖x‖² of each block in the first pass; every later pass has to give the same blocks."""
 
     @property
     def count(self) -> int:
         if not callable(self.readers):
             return len(self.readers)
-        if not self.sizes:
+        if not self.first:
             for _ in self._blocks():
-                pass
-        return len(self.sizes)
+                checkpoint()
+        return len(self.first)
 
     def map(self, function: BlockFunction[Message, Out], message: Message) -> Iterator[Out]:
         for block in self._blocks():
+            checkpoint()
             yield function(block, message)
 
     def coded(self, coding: Coding) -> Home:
@@ -109,22 +108,32 @@ class Streamed(Home):
 
     def _loads(self) -> Iterator[Block]:
         parts = self.readers() if callable(self.readers) else (reader() for reader in self.readers)
+        seen: list[tuple[int, float]] = []
         for number, part in enumerate(parts):
-            X, y, sample_weight = _three(part, number)
-            block = self._checked(number, X, y, sample_weight)
-            del part, X, y, sample_weight
+            if self.first and number >= len(self.first):
+                raise other_rows(number, f"a block more than the first {number}")
+            block = self._checked(number, *_three(part, number))
+            del part
+            seen.append((block.checksum, block.rows.squared_size))
             yield block if self.coding is None else self.coding.coded(block)
             del block
+        if len(seen) < len(self.first):
+            raise other_rows(len(seen), "none")
+        if not seen:
+            raise ValueError("Blocks needs at least one block, got a source without any; check what it iterates over")
+        self.first[:] = seen
 
     def _checked(self, number: int, X: Any, y: Any, sample_weight: Any) -> Block:
-        known = self.sizes.get(number)
-        if isinstance(X, np.memmap) and known is not None and known[0] == X.shape[0] and _is_usable(X):
-            _touch(X)
+        if not self.first:
+            return Block.of(number, X, y, sample_weight)
+        checksum, squared_size = self.first[number]
+        if is_mapped(X) and _is_usable(X):
+            # The checksum, which reads all pages, says that the values are those that were checked in the first pass.
             rows = Rows(DenseRows(np.asarray(X)), *X.shape)
-            rows.__dict__["squared_size"] = known[1]
+            rows.__dict__["squared_size"] = squared_size
             X = rows
         block = Block.of(number, X, y, sample_weight)
-        self.sizes[number] = (block.rows.count, block.rows.squared_size)
+        block.check_unchanged(checksum)
         return block
 
 
@@ -138,9 +147,11 @@ def _three(part: Any, number: int) -> tuple[Any, Any, Any]:
 
 def _is_usable(X: Any) -> bool:
     """Whether rows can be used in place."""
-    return X.ndim == 2 and X.flags.c_contiguous and X.dtype in (np.float32, np.float64)
+    return X.ndim == 2 and X.size > 0 and X.flags.c_contiguous and X.dtype in (np.float32, np.float64)
 
 
-def _touch(X: Any) -> None:
-    """Bring a memory map's pages into memory."""
-    np.asarray(X).reshape(-1).view(np.uint8)[::PAGE_BYTES].max(initial=0)
+def is_mapped(values: Any) -> bool:
+    """Whether an array is a view of a file in a memory map."""
+    while isinstance(values, np.ndarray) and not isinstance(values, np.memmap):
+        values = values.base
+    return isinstance(values, np.memmap | mmap)

@@ -6,17 +6,19 @@ Tasks are plain and stateless: none is tied to a worker, and a block that is los
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from dualgap.data.blocks.block import Block, Coding
 from dualgap.data.blocks.homes import BlockFunction, Home, HomeLost, Message, Out
-from dualgap.linalg.parallel import use_threads
+from dualgap.linalg.parallel import RunOver, checkpoint, use_threads
 
 # A round is asked again this many times where a worker died in the middle of it.
 ROUND_RETRIES = 5
+# While Dask computes, a run looks this often whether it is over.
+CHECK_SECONDS = 0.2
 NEEDS_DASK = "row blocks on Dask need dask and distributed; python -m pip install 'dualgap[dask]'"
 
 
@@ -32,7 +34,10 @@ class OnDask(Home):
     """Blocks that Dask holds: persisted, under the current client or Dask's own scheduler."""
 
     blocks: Sequence[Any]
-    """Delayed blocks."""
+    """Delayed blocks, with labels and weights as given."""
+    checksums: Sequence[int]
+    """The checksum of each block in the first pass; one that is made again, where a worker was lost, has to have it too."""
+    coding: Coding | None = None
 
     @property
     def count(self) -> int:
@@ -52,25 +57,27 @@ class OnDask(Home):
         return found
 
     def coded(self, coding: Coding) -> Home:
-        return OnDask(_persisted(self._calls(_coded, coding)))
+        return replace(self, coding=coding)
 
     def _calls(self, function: Any, message: Any) -> list[Any]:
         """The delayed calls, each where its block is; the message is a task of its own, so that it travels once and can be made again."""
         from dask import delayed
 
-        sent = delayed(message, traverse=False)
+        sent = delayed((message, self.coding), traverse=False)
         call = delayed(_call, pure=False)
         places = _places(self.blocks)
-        return [_near(places.get(block.key, ()), call, function, block, sent) for block in self.blocks]
+        return [
+            _near(places.get(block.key, ()), call, function, block, checksum, sent)
+            for block, checksum in zip(self.blocks, self.checksums, strict=True)
+        ]
 
 
-def _call(function: Any, block: Block, message: Any) -> Any:
+def _call(function: Any, block: Block, checksum: int, sent: tuple[Any, Coding | None]) -> Any:
+    """The function of a block, which is coded anew in every round: blocks with codes would be held beside those without."""
+    block.check_unchanged(checksum)
+    message, coding = sent
     with use_threads(1):
-        return function(block, message)
-
-
-def _coded(block: Block, coding: Coding) -> Block:
-    return coding.coded(block)
+        return function(block if coding is None else coding.coded(block), message)
 
 
 def home_of(X: Any, y: Any, sample_weight: Any) -> OnDask:
@@ -80,14 +87,15 @@ def home_of(X: Any, y: Any, sample_weight: Any) -> OnDask:
     except ImportError:
         raise ImportError(NEEDS_DASK) from None
     blocks = _persisted(_made_near(_numbered_parts(X, y, sample_weight)))
-    is_empty = _computed(*[delayed(_is_empty, pure=False)(block) for block in blocks])
-    if all(is_empty):
+    checksums = _computed(*[delayed(_checksum, pure=False)(block) for block in blocks])
+    known = [checksum for checksum in checksums if checksum is not None]
+    if not known:
         raise ValueError("X needs at least one row, got only empty chunks; check the selection that made it")
-    if any(is_empty):
+    if len(known) < len(blocks):
         number = delayed(_numbered, pure=False)
-        kept = [block for block, empty in zip(blocks, is_empty, strict=True) if not empty]
+        kept = [block for block, checksum in zip(blocks, checksums, strict=True) if checksum is not None]
         blocks = _persisted([number(block, k) for k, block in enumerate(kept)])
-    return OnDask(blocks)
+    return OnDask(blocks, known)
 
 
 def delayed_blocks(X: Any, y: Any, sample_weight: Any) -> list[Any]:
@@ -114,8 +122,8 @@ def _made_near(parts: list[tuple[Any, ...]]) -> list[Any]:
     """
     from dask import delayed
 
-    client, make = _client(), delayed(_made, pure=False)
-    workers = sorted(client.nthreads()) if client is not None else []
+    client, make = _client(parts), delayed(_made, pure=False)
+    workers = sorted(_retried(client, client.nthreads)) if client is not None else []
     if not workers or _futures(parts):
         return [make(*part) for part in parts]
     return [_near([workers[k * len(workers) // len(parts)]], make, *part) for k, part in enumerate(parts)]
@@ -133,12 +141,15 @@ def _near(workers: Sequence[str], call: Any, *arguments: Any) -> Any:
 
 def _places(blocks: Sequence[Any]) -> dict[Any, Sequence[str]]:
     """The workers that hold each block, by its key; Dask alone would move a block to a worker that has less to do."""
-    client = _client()
-    return {} if client is None else dict(client.who_has(_futures(blocks)))
+    client = _client(blocks)
+    return {} if client is None else dict(_retried(client, lambda: client.who_has(_futures(blocks))))
 
 
-def _client() -> Any:
-    """The current client; None under Dask's own scheduler."""
+def _client(parts: Any) -> Any:
+    """The client that holds parts, or the current one; None under Dask's own scheduler."""
+    held = _futures(parts)
+    if held:
+        return held[0].client
     try:
         from distributed import default_client
     except ImportError:
@@ -198,8 +209,8 @@ def _made(number: int, X: Any, y: Any, sample_weight: Any) -> Block | None:
     return Block.of(number, X, y, sample_weight)
 
 
-def _is_empty(block: Block | None) -> bool:
-    return block is None
+def _checksum(block: Block | None) -> int | None:
+    return None if block is None else block.checksum
 
 
 def _numbered(block: Block, number: int) -> Block:
@@ -209,29 +220,68 @@ def _numbered(block: Block, number: int) -> Block:
 def _persisted(parts: list[Any]) -> list[Any]:
     from dask import persist
 
-    return list(_retried(lambda: persist(*parts)))
+    return list(_retried(_client(parts), lambda: persist(*parts)))
 
 
 def _computed(*parts: Any) -> Any:
-    from dask import compute
+    """What delayed parts become; a run that is over leaves the wait, and Dask drops what is no longer waited for."""
+    client = _client(parts)
+    if client is None:
+        from dask import compute
 
+        checkpoint()
+        return compute(*parts, optimize_graph=False)
+    return _retried(client, lambda: _waited_for(client, parts))
+
+
+def _waited_for(client: Any, parts: Sequence[Any]) -> tuple[Any, ...]:
     # Graphs are as small as they can be, and a fused block would be computed again in every round.
-    return _retried(lambda: compute(*parts, optimize_graph=False))
-
-
-def _retried(work: Callable[[], Any]) -> Any:
-    """The result of work that is tried again after a worker died; HomeLost where the scheduler is gone."""
+    futures = client.compute(list(parts), optimize_graph=False)
     try:
-        from distributed import CancelledError, KilledWorker
-        from distributed.comm import CommClosedError
-    except ImportError:  # Dask without distributed has no workers that could die
+        return tuple(_result(future) for future in futures)
+    finally:
+        for future in futures:
+            future.release()
+
+
+def _result(future: Any) -> Any:
+    """What a future becomes, with a checkpoint every CHECK_SECONDS until it is computed."""
+    seconds = CHECK_SECONDS
+    while True:
+        checkpoint()
+        try:
+            return future.result(timeout=seconds)
+        except TimeoutError:
+            if future.status == "error":
+                raise
+            if future.done():  # it only has to be fetched, which begins again after a timeout
+                seconds *= 2
+
+
+def _retried(client: Any, work: Callable[[], Any]) -> Any:
+    """The result of work that is tried again after a worker died; HomeLost where the scheduler is gone.
+
+    A scheduler that comes back does not know the blocks, so that a client which has to connect again has lost them.
+    """
+    if client is None:
         return work()
+    from distributed import CancelledError, KilledWorker
+    from distributed.comm import CommClosedError
+
     for attempt in range(ROUND_RETRIES + 1):
+        if client.status != "running":
+            raise HomeLost(f"Dask's scheduler does not answer (the client is {client.status})")
         try:
             return work()
         except KilledWorker:
             if attempt == ROUND_RETRIES:
                 raise
-        except (CommClosedError, CancelledError, OSError, TimeoutError) as error:
+        except RunOver:
+            raise
+        except (CommClosedError, CancelledError) as error:
+            raise HomeLost(f"Dask's scheduler does not answer ({type(error).__name__})") from error
+        except Exception as error:
+            if client.status == "running":
+                raise
             raise HomeLost(f"Dask's scheduler does not answer ({type(error).__name__})") from error
     raise AssertionError

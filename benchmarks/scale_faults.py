@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 import dualgap as dg
 from scale import show
@@ -133,34 +134,92 @@ def sent_bytes(client: Any) -> int:
     return int(sum(client.run(lambda dask_worker: dask_worker.transfer_outgoing_bytes_total).values()))
 
 
-def run_memory() -> None:
-    """A memory map and Parquet files of four times the limit, each in a process of its own; and the memory map in memory."""
+def write_rows(folder: Path, limit: int) -> None:
+    """Rows of a logistic model in every form that `run_within` reads, each of four times the limit."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
     columns, part = 32, 1 << 17
-    count = 4 * LIMIT // (4 * columns)
+    count = 4 * limit // (4 * columns)
+    X = np.lib.format.open_memmap(folder / "X.npy", "w+", np.float32, (count, columns))
+    y = np.empty(count, np.int8)
+    names = [f"c{j}" for j in range(columns)]
+    (folder / "files").mkdir()
+    for number, begin in enumerate(range(0, count, part)):
+        rows, labels = made_block(number, min(part, count - begin), columns)
+        X[begin : begin + part], y[begin : begin + part] = rows, labels
+        table = pa.table({name: rows[:, j] for j, name in enumerate(names)} | {"label": labels})
+        parquet.write_table(table, folder / "files" / f"{number:04}.parquet")
+    X.flush()
+    np.save(folder / "y.npy", y)
+    # One file of float64 values, with the row groups of 1,048,576 rows that pyarrow writes by default.
+    columns = 16
+    schema = pa.schema([(f"c{j}", pa.float64()) for j in range(columns)] + [("label", pa.int64())])
+    with parquet.ParquetWriter(folder / "one.parquet", schema) as writer:
+        for number in range(max(4 * limit // (8 * columns << 20), 1)):
+            rows, labels = made_block(number, 1 << 20, columns)
+            writer.write_table(pa.table([*rows.astype(np.float64).T, labels], schema=schema), row_group_size=1 << 20)
+    # CSR: 16 values a row in 1,000 columns, 12 bytes each.
+    stored, columns = 16, 1000
+    count = 4 * limit // (12 * stored)
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=columns)
+    data = np.lib.format.open_memmap(folder / "data.npy", "w+", np.float64, (count * stored,))
+    indices = np.lib.format.open_memmap(folder / "indices.npy", "w+", np.int32, (count * stored,))
+    y = np.empty(count, np.int8)
+    for begin in range(0, count, part):
+        end = min(begin + part, count)
+        places = rng.integers(0, columns // stored, (end - begin, stored)) + np.arange(stored) * (columns // stored)
+        values = rng.normal(size=places.shape)
+        data[begin * stored : end * stored], indices[begin * stored : end * stored] = values.ravel(), places.ravel()
+        y[begin:end] = np.where((values * truth[places]).sum(axis=1) > rng.logistic(size=end - begin), 1, -1)
+    np.save(folder / "indptr.npy", np.arange(count + 1, dtype=np.int32) * stored)
+    np.save(folder / "y_csr.npy", y)
+    # int8 values, which a fit needs as float32: those are of four times the limit.
+    count, columns = 4 * limit // (4 * 32), 32
+    X = np.lib.format.open_memmap(folder / "int8.npy", "w+", np.int8, (count, columns))
+    y = np.empty(count, np.int8)
+    for number, begin in enumerate(range(0, count, part)):
+        rows, labels = made_block(number, min(part, count - begin), columns)
+        X[begin : begin + part], y[begin : begin + part] = np.clip(np.rint(8 * rows), -127, 127), labels
+    np.save(folder / "y_int8.npy", y)
+
+
+HOMES = ("memory_map", "files", "one_file", "csr", "int8", "in_memory")
+
+
+def run_memory() -> None:
+    """Fits on four times the limit, each in a process of its own; and the memory map's rows in memory."""
     with tempfile.TemporaryDirectory() as folder:
-        X = np.lib.format.open_memmap(Path(folder) / "X.npy", "w+", np.float32, (count, columns))
-        y = np.empty(count, np.int8)
-        names = [f"c{j}" for j in range(columns)]
-        for number, begin in enumerate(range(0, count, part)):
-            rows, labels = made_block(number, min(part, count - begin), columns)
-            X[begin : begin + part], y[begin : begin + part] = rows, labels
-            table = pa.table({name: rows[:, j] for j, name in enumerate(names)} | {"label": labels})
-            parquet.write_table(table, Path(folder) / f"{number:04}.parquet")
-        X.flush()
-        np.save(Path(folder) / "y.npy", y)
-        del X, table, rows
-        for number, home in enumerate(("memory_map", "parquet", "in_memory")):
-            done = subprocess.run([sys.executable, __file__, home, "--folder", folder], capture_output=True, text=True)
+        write_rows(Path(folder), LIMIT)
+        for number, home in enumerate(HOMES):
+            command = [sys.executable, __file__, home, "--folder", folder, "--limit", str(LIMIT)]
+            done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode:
                 raise SystemExit(done.stderr)
             head, line = done.stdout.split()
             print(head + "\n" + line if number == 0 else line, flush=True)
 
 
-def run_within(home: str, folder: str) -> None:
+def problem_within(home: str, folder: str, limit: int) -> Any:
+    """The problem of one of the fits of `memory`."""
+    if home == "in_memory":
+        return dg.Problem(np.load(f"{folder}/X.npy"), np.load(f"{folder}/y.npy"), "logistic", 1e-6)
+    if home == "csr":
+        parts = [np.load(f"{folder}/{name}.npy", mmap_mode="r") for name in ("data", "indices", "indptr")]
+        X = sp.csr_matrix(tuple(parts), shape=(parts[2].size - 1, 1000))
+        blocks = dg.Blocks(X, f"{folder}/y_csr.npy", memory_limit=limit)
+    elif home == "int8":
+        blocks = dg.Blocks(f"{folder}/int8.npy", f"{folder}/y_int8.npy", memory_limit=limit)
+    elif home == "memory_map":
+        blocks = dg.Blocks(f"{folder}/X.npy", f"{folder}/y.npy", memory_limit=limit)
+    else:
+        path = f"{folder}/files" if home == "files" else f"{folder}/one.parquet"
+        blocks = dg.Blocks(path, target="label", memory_limit=limit)
+    return dg.Problem(blocks, loss="logistic", strength=1e-6)
+
+
+def run_within(home: str, folder: str, limit: int) -> None:
     """One of the fits of `memory`, in this process."""
     peak, is_over = 0, threading.Event()
 
@@ -172,13 +231,7 @@ def run_within(home: str, folder: str) -> None:
     watcher = threading.Thread(target=watch)
     watcher.start()
     begun, cpu = time.perf_counter(), time.process_time()
-    if home == "in_memory":
-        X: Any = np.load(f"{folder}/X.npy")
-        problem = dg.Problem(X, np.load(f"{folder}/y.npy"), "logistic", 1e-6)
-    elif home == "memory_map":
-        problem = dg.Problem(dg.Blocks(f"{folder}/X.npy", f"{folder}/y.npy", memory_limit=LIMIT), "logistic", 1e-6)
-    else:
-        problem = dg.Problem(dg.Blocks(folder, target="label", memory_limit=LIMIT), "logistic", 1e-6)
+    problem = problem_within(home, folder, limit)
     result = dg.solve(problem, tol=1e-6)
     row = {
         "home": home,
@@ -186,21 +239,24 @@ def run_within(home: str, folder: str) -> None:
         "seconds": round(time.perf_counter() - begun, 2),
         "cpu_seconds": round(time.process_time() - cpu, 2),
         "passes": int(result.trace[-1].epoch),
-        "limit": LIMIT,
+        "limit": limit,
         "peak_anonymous": peak,
     }
     is_over.set()
     watcher.join()
-    show(row | {"peak_by_limit": round(peak / LIMIT, 3)}, True)
+    show(row | {"peak_by_limit": round(peak / limit, 3)}, True)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("kills", "bytes", "memory", "memory_map", "parquet", "in_memory"))
+    parser.add_argument("what", choices=("kills", "bytes", "memory", "write", *HOMES))
     parser.add_argument("--rows", type=int, default=60_000, help="rows of each block of `kills`")
     parser.add_argument("--folder", default="")
+    parser.add_argument("--limit", type=int, default=LIMIT, help="memory_limit of a fit on the rows in --folder")
     given = parser.parse_args()
-    if given.folder:
-        run_within(given.what, given.folder)
+    if given.what == "write":
+        write_rows(Path(given.folder), given.limit)
+    elif given.folder:
+        run_within(given.what, given.folder, given.limit)
     else:
         {"kills": lambda: run_kills(given.rows), "bytes": run_bytes, "memory": run_memory}[given.what]()

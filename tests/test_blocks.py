@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import pickle
-import signal
-import subprocess
-import sys
-import textwrap
-import threading
-import time
 from collections.abc import Iterator
 from functools import reduce
 from itertools import pairwise
@@ -23,7 +16,7 @@ import scipy.sparse as sp
 import dualgap as dg
 from dualgap.data.blocks.blocks import memory_bytes
 from dualgap.linalg.partial_sums import tree_depth, tree_sum
-from dualgap.rounds import one_score, run
+from dualgap.rounds import one_score
 from dualgap.rounds.settings import SETTINGS
 
 TOL = 1e-6
@@ -222,155 +215,6 @@ def test_refusals() -> None:
         dg.solve(dg.Problem(dg.Blocks(cut(X, y))), test=(X, y))
 
 
-def changing(blocks: list[tuple[Any, ...]], later: list[tuple[Any, ...]], passes: int) -> Any:
-    """A source that gives other blocks after some passes."""
-    begun = []
-
-    def source() -> Iterator[tuple[Any, ...]]:
-        begun.append(None)
-        return iter(blocks if len(begun) <= passes else later)
-
-    return source
-
-
-def changed(X: Any, y: Any, how: str) -> list[tuple[Any, ...]]:
-    s = np.ones(y.size)
-    first, (rows, labels, weights) = (X[:1800], y[:1800], s[:1800]), (X[1800:].copy(), y[1800:].copy(), s[1800:])
-    if how == "fewer":
-        return [first]
-    if how == "none":
-        return []
-    if how == "more":
-        return [first, (rows, labels, weights), first]
-    if how == "signs":  # the squared size stays
-        rows = -rows
-    elif how == "order":
-        rows = rows[::-1]
-    elif how == "labels":
-        labels = labels[::-1]
-    elif how == "weights":
-        weights = 2.0 * weights
-    return [first, (rows, labels, weights)]
-
-
-@pytest.mark.parametrize("passes", [1, 2, 3])
-@pytest.mark.parametrize(
-    ("how", "number"),
-    [("fewer", 1), ("none", 0), ("more", 2), ("signs", 1), ("order", 1), ("labels", 1), ("weights", 1)],
-)
-def test_a_pass_unlike_the_first_is_refused(how: str, number: int, passes: int) -> None:
-    X, y, _ = data("classification")
-    source = changing(changed(X, y, ""), changed(X, y, how), passes)
-    with pytest.raises(ValueError, match=f"block {number}: every pass needs the blocks of the first one, got"):
-        dg.solve(dg.Problem(dg.Blocks(source), loss="logistic", strength=1e-4))
-
-
-@pytest.mark.parametrize("how", ["signs", "labels"])
-@pytest.mark.parametrize("kind", [object, str])
-def test_one_block_with_text_labels_is_compared_too(how: str, kind: Any) -> None:
-    X, y, _ = data("classification")
-    first, other = (
-        [(X, y.astype(kind))],
-        [(-X if how == "signs" else X, (y[::-1] if how == "labels" else y).astype(kind))],
-    )
-    problem = dg.Problem(dg.Blocks(changing(first, first, 9)), loss="logistic", strength=1e-4)
-    assert dg.solve(problem).status is dg.Status.CERTIFIED
-    with pytest.raises(ValueError, match="block 0: every pass needs the blocks of the first one"):
-        dg.solve(dg.Problem(dg.Blocks(changing(first, other, 2)), loss="logistic", strength=1e-4))
-
-
-def test_a_memory_map_that_is_written_to_is_refused(tmp_path: Path) -> None:
-    X, y, _ = data("classification")
-    np.save(tmp_path / "X.npy", X)
-    problem = dg.Problem(dg.Blocks(tmp_path / "X.npy", y), loss="logistic", strength=1e-4)
-    np.load(tmp_path / "X.npy", mmap_mode="r+")[5, 2] += 1.0
-    with pytest.raises(ValueError, match="block 0: every pass needs the blocks of the first one"):
-        dg.solve(problem)
-
-
-def test_used_up_and_empty_sources_are_refused() -> None:
-    X, y, _ = data("classification")
-    once = iter(cut(X, y))
-    with pytest.raises(ValueError, match="block 0: every pass needs the blocks of the first one, got none"):
-        dg.Problem(dg.Blocks(lambda: once), loss="logistic")
-    with pytest.raises(ValueError, match="Blocks needs at least one block, got a source without any"):
-        dg.Problem(dg.Blocks(lambda: iter([])), loss="logistic")
-
-
-def test_arguments_of_a_problem_on_blocks() -> None:
-    X, y, weights = data("classification")
-    blocks = dg.Blocks(X, y)
-    problem = dg.Problem(blocks, None, "logistic", 1e-3, None, True)
-    assert repr(problem) == repr(dg.Problem(blocks, loss="logistic", strength=1e-3, intercept=True))
-    for make in (
-        lambda: dg.Problem(blocks, sample_weight=weights),
-        lambda: dg.Problem(blocks, "logistic"),
-        lambda: dg.MultinomialProblem(blocks, y),
-    ):
-        with pytest.raises(ValueError, match="Blocks hold y and sample_weight themselves, got"):
-            make()
-    with pytest.raises(ValueError, match="block 0: a fit needs y, got none"):
-        dg.Problem(dg.Blocks(X), loss="logistic")
-
-
-class Slow:
-    """Blocks that take their time; every pass notes how many it gave."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds, self.given = seconds, 0
-        self.X, self.y, _ = data("classification")
-
-    def __call__(self) -> Iterator[tuple[Any, ...]]:
-        for begin in range(0, 3000, 150):
-            time.sleep(self.seconds)
-            self.given += 1
-            yield self.X[begin : begin + 150], self.y[begin : begin + 150]
-
-
-def test_a_pass_over_a_stream_ends_with_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = Slow(0.0)
-    problem = dg.Problem(dg.Blocks(source), loss="hinge", strength=1e-4)
-    source.given = 0
-
-    def slow(record: Any) -> bool:
-        source.seconds = 0.05
-        return False
-
-    # The first round is quick, the second one would take a second.
-    begun = time.perf_counter()
-    result = dg.solve(problem, tol=1e-12, max_seconds=0.3, callback=slow)
-    assert result.status is dg.Status.TIME_EXHAUSTED
-    assert result.certificate.gap == min(record.gap for record in result.trace)
-    assert time.perf_counter() - begun < 0.9
-    assert source.given < 40
-    # Without a certified point, the first round is waited for a while.
-    monkeypatch.setattr(run, "SETTINGS", SETTINGS._replace(first_round_seconds=0.1))
-    with pytest.raises(
-        TimeoutError, match="a certificate needs one round over all blocks, got none within max_seconds=0.1"
-    ):
-        dg.solve(problem, max_seconds=0.1, start=(np.zeros(6), 0.0, None))
-
-
-@pytest.mark.skipif(os.name != "posix", reason="sends itself SIGINT")
-def test_an_interrupt_within_a_pass_returns_the_certified_point() -> None:
-    source = Slow(0.0)
-    problem = dg.Problem(dg.Blocks(source), loss="hinge", strength=1e-4)
-
-    def slow(record: Any) -> bool:
-        source.seconds = 0.05
-        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-        return False
-
-    begun = time.perf_counter()
-    result = dg.solve(problem, tol=1e-12, callback=slow)
-    assert result.status is dg.Status.INTERRUPTED
-    assert len(result.trace) == 1
-    assert time.perf_counter() - begun < 0.9
-    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):  # nothing is certified yet
-        dg.solve(problem, start=(np.zeros(6), 0.0, None))
-
-
 @pytest.mark.parametrize(("text", "count"), [("2GB", 2 * 10**9), ("1.5 GiB", 3 << 29), (1 << 30, 1 << 30)])
 def test_memory_limits_are_read(text: Any, count: int) -> None:
     assert memory_bytes(text) == count
@@ -411,56 +255,3 @@ def test_limits_callbacks_and_starts() -> None:
     assert known.trace[-1].train_score == pytest.approx((known.predict(X) == y).mean(), abs=1e-12)
     copied = pickle.loads(pickle.dumps(known))
     assert np.array_equal(copied.duals.of(X, y), known.duals.of(X, y))
-
-
-MEMORY = """
-import threading, time
-import numpy as np
-import dualgap as dg
-
-def anonymous():
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) * 1024 for line in status if line.startswith("RssAnon"))
-
-peak, is_over = 0, threading.Event()
-
-def watch():
-    global peak
-    while not is_over.is_set():
-        peak = max(peak, anonymous())
-        time.sleep(0.005)
-
-thread = threading.Thread(target=watch)
-thread.start()
-X = np.lib.format.open_memmap({path!r}, mode="r")
-y = np.lib.format.open_memmap({labels!r}, mode="r")
-blocks = dg.Blocks(X, y, memory_limit={limit})
-result = dg.solve(dg.Problem(blocks, loss="logistic", strength=1e-6), tol=1e-6)
-is_over.set()
-thread.join()
-print(result.status.name, peak)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-def test_a_memory_map_of_four_times_the_limit_stays_within_it(tmp_path: Path) -> None:
-    limit = 200 << 20
-    count = 4 * limit // (4 * 32)
-    X = np.lib.format.open_memmap(tmp_path / "X.npy", "w+", np.float32, (count, 32))
-    rng = np.random.default_rng(0)
-    w = rng.normal(size=32)
-    y = np.empty(count, np.int8)
-    for begin in range(0, count, 1 << 17):
-        part = rng.standard_normal((min(1 << 17, count - begin), 32), np.float32)
-        X[begin : begin + (1 << 17)] = part
-        y[begin : begin + (1 << 17)] = part @ w > rng.logistic(size=part.shape[0])
-    X.flush()
-    np.save(tmp_path / "y.npy", y)
-    del X
-    code = textwrap.dedent(MEMORY).format(path=str(tmp_path / "X.npy"), labels=str(tmp_path / "y.npy"), limit=limit)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, env={**os.environ})
-    assert done.returncode == 0, done.stderr
-    status, peak = done.stdout.split()
-    assert status == "CERTIFIED"
-    assert int(peak) <= 1.2 * limit, f"{int(peak) / 2**20:.0f} MiB"

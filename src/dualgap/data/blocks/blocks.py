@@ -8,18 +8,21 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
+from math import prod
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from dualgap.data.blocks.block import Block, Facts, Scan, facts_of
-from dualgap.data.blocks.homes import BlockFunction, Home, InMemory, Message, Reader, Streamed
+from dualgap.data.blocks.homes import BlockFunction, Home, InMemory, Message, Reader, Streamed, is_mapped
 from dualgap.data.blocks.on_dask import home_of, is_on_dask
 from dualgap.data.blocks.sources import common_names, parquet_paths, refuse_other_names
 from dualgap.data.blocks.transformed import Scaling, Transform, Transformed
+from dualgap.data.rows import csr
 from dualgap.data.unseen import Unseen, joined
 from dualgap.lazy import lazy
 from dualgap.linalg.partition import even_slices
@@ -250,10 +253,15 @@ class Blocks:
                 raise ValueError(
                     f"{name} needs one value a row ({X.shape[0]}), got {len(values)}; check that X and {name} belong together"
                 )
-        stored = X.data.nbytes if hasattr(X, "indptr") else X.shape[0] * X.shape[1] * X.dtype.itemsize
+        if sp.issparse(X) and X.format != "csr":
+            X = X.tocsr()
+        arrays = [X.data, X.indices, X.indptr] if sp.issparse(X) else [X]
+        # Bytes of the values as they are used: int8 ones become float32.
+        value_bytes = 4 if np.can_cast(X.dtype, np.float32, "safe") else 8
+        stored = X.data.size * (value_bytes + X.indices.itemsize) if sp.issparse(X) else prod(X.shape) * value_bytes
         number = min(max(-(-stored // self.block_bytes), 1), X.shape[0])
         parts: list[Reader] = [partial(_slice, X, y, sample_weight, part) for part in even_slices(X.shape[0], number)]
-        if isinstance(X, np.memmap):
+        if any(is_mapped(values) for values in arrays):
             return Streamed(parts)
         return InMemory([Block.of(k, *part()) for k, part in enumerate(parts)])
 
@@ -333,7 +341,14 @@ def _opened(values: Any, name: str) -> Any:
 
 
 def _slice(X: Any, y: Any, sample_weight: Any, part: slice) -> tuple[Any, ...]:
-    return (X[part], *(None if values is None else np.asarray(values[part]) for values in (y, sample_weight)))
+    if sp.issparse(X):  # a view; SciPy would copy
+        low, high = int(X.indptr[part.start]), int(X.indptr[part.stop])
+        shape = (part.stop - part.start, X.shape[1])
+        indptr = X.indptr[part.start : part.stop + 1] - X.indptr.dtype.type(low)
+        rows = csr(X.data[low:high], X.indices[low:high], indptr, shape)
+    else:
+        rows = X[part]
+    return (rows, *(None if values is None else np.asarray(values[part]) for values in (y, sample_weight)))
 
 
 def _part(entry: Any) -> Any:

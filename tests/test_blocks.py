@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 import dualgap as dg
 from dualgap.data.blocks.blocks import memory_bytes
+from dualgap.data.blocks.homes import InMemory
 from dualgap.linalg.partial_sums import tree_depth, tree_sum
 from dualgap.rounds import one_score
 from dualgap.rounds.settings import SETTINGS
@@ -118,6 +119,33 @@ def test_many_columns_take_hessian_products(loss: str, tol: float, monkeypatch: 
         again = dg.solve(problem, tol=tol, start=(np.zeros(2100), 0.0, None))
         assert again.status is dg.Status.CERTIFIED
         assert again.trace[-1].epoch > rounds  # the sample's Hessian saves products
+
+
+@pytest.mark.parametrize(("loss", "message", "answer"), [("logistic", 1, 2), ("hinge", 2, 4)])
+def test_rounds_without_a_matrix_send_few_vectors(
+    loss: str, message: int, answer: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[tuple[int, int]] = []
+
+    class Measured(InMemory):
+        def sum(self, function: Any, message: Any, plus: Any) -> Any:
+            found = super().sum(function, message, plus)
+            sizes.append((len(pickle.dumps(message)), len(pickle.dumps(found))))
+            return found
+
+    d = 1000
+    monkeypatch.setattr(one_score, "SETTINGS", SETTINGS._replace(dense_columns=d - 1))
+    X = sp.random(300, d, 0.02, format="csr", random_state=np.random.default_rng(2))
+    y = np.where(np.asarray(X[:, :20].sum(axis=1)).ravel() > 0.1, 1, 0)
+    problem = dg.Problem(dg.Blocks([(X[:200], y[:200]), (X[200:], y[200:])]), loss=loss, strength=1e-3)
+    problem.home = Measured(problem.home.blocks)  # type: ignore[attr-defined]
+    dg.solve(problem, tol=1e-3, max_epochs=20, start=(np.zeros(d), 0.0, None))
+    vectors = [(sent / (8 * d), returned / (8 * d)) for sent, returned in sizes]
+    # A product with the Hessian sends a direction beside the place, and returns one vector.
+    products, evaluations, probes = (message + 1, 1), (message, answer), (message + 1, 0)
+    found_kinds = {(int(sent), int(returned)) for sent, returned in vectors}
+    assert {products, evaluations} <= found_kinds <= {products, evaluations, probes}
+    assert max(np.modf(found)[0].max() for found in vectors) < 0.1  # of a vector, for all the rest
 
 
 def test_arrays_files_and_memory_maps_are_cut(tmp_path: Path) -> None:

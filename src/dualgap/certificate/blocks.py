@@ -47,18 +47,24 @@ class DualRecipe(NamedTuple):
 
     weights: Vector
     step: Vector
-    """Scores are those of weights + step, and the sum is never rounded to one vector: what is left of kink − z may be as small as γ."""
+    """Scores are those of weights + step, and the sum is never rounded to one vector: what is left of kink − z may be as small as γ.
+    It is not used where γ is 0."""
     intercept: float
     intercept_step: float
     gamma: float
     """γ of the smoothed loss; 0 for a loss without kinks, whose duals are those of the judged scores."""
 
+    @property
+    def at(self) -> tuple[Vector, float]:
+        """The point that is judged: w as one vector, and b."""
+        if not self.gamma:
+            return self.weights, self.intercept
+        return self.weights + self.step, self.intercept + self.intercept_step
+
 
 class Question(NamedTuple):
-    """What the judge sends to every block."""
+    """What the judge sends to every block; the point is that of the recipe."""
 
-    weights: Vector
-    intercept: float
     recipe: DualRecipe
     constant: float
     """The best constant that is known, whose cost is the reference of the relative gap."""
@@ -67,27 +73,29 @@ class Question(NamedTuple):
     """The largest score error of each block."""
 
 
-def question(problem: BlockProblem, weights: Vector, intercept: float, recipe: DualRecipe, constant: float) -> Question:
-    """The question about a point and the duals of a recipe."""
+def question(problem: BlockProblem, recipe: DualRecipe, constant: float) -> Question:
+    """The question about the point and the duals of a recipe."""
+    weights, intercept = recipe.at
     norm = weight_norm(weights)
     bounds = [
         score_errors(facts_of(problem, float(size), problem.operations), norm, abs(intercept)).largest
         for size in problem.largest_norms
     ]
-    return Question(weights, intercept, recipe, constant, problem.loss, np.array(bounds))
+    return Question(recipe, constant, problem.loss, np.array(bounds))
 
 
 @np.errstate(over="ignore", invalid="ignore")
 def judge_block(block: Block, asked: Question) -> Partial:
     """A block's part of every sum that the certificate needs."""
     recipe, loss = asked.recipe, asked.loss
+    weights, intercept = recipe.at
     reach = float(asked.score_bound[block.number])
     constant = np.full(1, asked.constant)
 
     def work(part: slice, products: Vector) -> tuple[Vector, Vector, Vector]:
         labels = block.labels[part]
         s = None if block.weights is None else block.weights[part]
-        argument = loss.argument(products[:, 0] + asked.intercept, labels)
+        argument = loss.argument(products[:, 0] + intercept, labels)
         alpha = _duals(loss, recipe, products, argument, labels)
         weighted = alpha if s is None else s * alpha
         numbers, roots = [], []
@@ -97,7 +105,7 @@ def judge_block(block: Block, asked: Question) -> Partial:
             found = row_totals(loss.terms(t, a, y, reach), t, a, None if s is None else s[own], reach)
             numbers += [*found.linear.tolist(), float(np.abs(weighted[own]).sum())]
             roots += found.roots.tolist()
-        scores = products[:, 0] + asked.intercept
+        scores = products[:, 0] + intercept
         if loss.task == "classification":
             fit = total(s, ((scores > 0.0) == (labels > 0.0)).astype(np.float64))
         else:
@@ -109,7 +117,14 @@ def judge_block(block: Block, asked: Question) -> Partial:
             np.array(roots),
         )
 
-    return sums_over(block.rows, _columns(recipe, asked.weights), 2, work)
+    return sums_over(block.rows, _columns(recipe, weights), 2, work)
+
+
+def weighted_combination(answers: Partial, dimension: int) -> Vector:
+    """Σ s α x over all rows, and Σ s α as its last number, of the recipe's own duals."""
+    combination, numbers = answers.sums[: 2 * dimension].reshape(2, dimension), answers.sums[2 * dimension : -3]
+    heavy = numbers.reshape(2, NUMBERS)[:, NUMBERS - 1]
+    return np.append(combination.sum(axis=0), heavy[0] - heavy[1])
 
 
 def duals_of(block: Block, loss: Loss, recipe: DualRecipe, weights: Vector, intercept: float) -> Vector:
@@ -197,9 +212,10 @@ def _with_factors(
     baseline: float,
 ) -> BlockJudgement:
     """What the duals of the recipe prove when those ≥ 0 and those < 0 are multiplied by a factor each."""
+    weights, intercept = asked.recipe.at
     operations = problem.operations + 2 + (problem.weight_operations if problem.has_weights else 0)
     facts = facts_of(problem, float(problem.largest_norms.sum()), problem.operations)
-    errors = score_errors(facts, weight_norm(asked.weights), abs(asked.intercept))
+    errors = score_errors(facts, weight_norm(weights), abs(intercept))
     both = Totals(sides[:, :5].sum(axis=0), np.hypot(roots[:3], roots[3:]))
     sums = row_sums(both, problem.total_weight, operations, errors.root_mean_square)
     sums = _scaled(sums, sides / problem.total_weight, factors, errors, problem.loss)
@@ -212,7 +228,7 @@ def _with_factors(
         operations,
         2.0 * gamma(operations + 12) if problem.intercept and sums.dual else 0.0,
     )
-    distance = root_of_squares(None, asked.weights - dual_weights)
+    distance = root_of_squares(None, weights - dual_weights)
     label = (
         1.0
         if problem.classes is not None
@@ -226,9 +242,9 @@ def _with_factors(
         problem.loss.has_product_form,
         problem.loss.argument_scale,
         problem.dimension,
-        abs(asked.intercept),
+        abs(intercept),
     )
-    parts = PenaltyParts(problem.penalty(asked.weights), problem.penalty(dual_weights), distance)
+    parts = PenaltyParts(problem.penalty(weights), problem.penalty(dual_weights), distance)
     proven = certificate(model, sums, precision, parts)
     return BlockJudgement(
         proven, (float(factors[0]), float(factors[1])), float(sides[:, 3].sum()) / problem.total_weight

@@ -8,7 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dualgap.certificate.blocks import BlockJudgement, DualRecipe, Question, judge_block, question, verdict
+from dualgap.certificate.blocks import (
+    BlockJudgement,
+    DualRecipe,
+    Question,
+    judge_block,
+    question,
+    verdict,
+    weighted_combination,
+)
 from dualgap.data.blocks import Block
 from dualgap.linalg.floats import UNIT
 from dualgap.linalg.krylov import Operator, conjugate_residuals
@@ -33,6 +41,8 @@ from dualgap.solvers.newton.rounds import (
 )
 
 Vector = NDArray[np.float64]
+# The step of a place at γ = 0, which has none.
+NO_STEP: Vector = np.empty(0)
 
 
 class Asked(NamedTuple):
@@ -64,7 +74,8 @@ class OneScoreRun(Run[BlockProblem, Visited]):
         self.constant = float(problem.sample_problem.constant)
         self.first_norm = inf
         gamma = self._first_gamma(weights, float(intercept)) if problem.loss.has_kink else 0.0
-        return self._visit(Place(np.array(weights), np.zeros(problem.dimension), float(intercept), 0.0, gamma))
+        step = np.zeros(problem.dimension) if gamma else NO_STEP
+        return self._visit(Place(np.array(weights), step, float(intercept), 0.0, gamma))
 
     def step(self, here: Visited) -> Visited:
         """A Newton step, at a smaller γ where the smoothing's part of the gap is the larger one."""
@@ -86,11 +97,10 @@ class OneScoreRun(Run[BlockProblem, Visited]):
         return self._visit(self._moved(place, step, self.step_size(found), gamma))
 
     def answer(self, point: Visited) -> tuple[Vector, Any, Any]:
-        asked, problem = point.asked, self.problem
-        duals = BlockDuals(
-            asked.recipe, point.judged.factors, problem.loss, problem.coding, asked.weights, asked.intercept
-        )
-        return asked.weights, asked.intercept, duals
+        recipe, problem = point.asked.recipe, self.problem
+        weights, intercept = recipe.at
+        duals = BlockDuals(recipe, point.judged.factors, problem.loss, problem.coding, weights, intercept)
+        return weights, intercept, duals
 
     # Points.
 
@@ -108,6 +118,8 @@ class OneScoreRun(Run[BlockProblem, Visited]):
 
     def _moved(self, place: Place, step: Step, size: float, gamma: float) -> Place:
         """The place after a part of a step, with the point the steps count from moved where they are long."""
+        if not gamma:
+            return Place(place.weights + size * step.weights, NO_STEP, place.intercept + size * step.shift, 0.0, 0.0)
         moved = Place(
             place.weights,
             place.step + size * step.weights,
@@ -115,9 +127,6 @@ class OneScoreRun(Run[BlockProblem, Visited]):
             place.intercept_step + size * step.shift,
             gamma,
         )
-        if not gamma:
-            weights, intercept = moved.at
-            return Place(weights, np.zeros_like(weights), intercept, 0.0, 0.0)
         length = np.sqrt(self.problem.mean_squared_norm * float(moved.step @ moved.step)) + abs(moved.intercept_step)
         if UNIT * length > SETTINGS.pair_noise * gamma:
             weights, intercept = moved.at
@@ -127,12 +136,17 @@ class OneScoreRun(Run[BlockProblem, Visited]):
     def _visit(self, place: Place) -> Visited:
         """A round at a place, and its record."""
         problem = self.problem
-        weights, intercept = place.at
-        asked = question(problem, weights, intercept, DualRecipe(*place), self.constant)
-        evaluate = Evaluate(problem.loss, place, self.has_matrix)
-        judge, newton = self.ask(answer_block, Asked(asked, evaluate), add_pairs)
-        found = Visited(asked, verdict(problem, asked, judge), Evaluated.of(problem, evaluate, newton.sums))
-        return self.visited(found)
+        asked = question(problem, DualRecipe(*place), self.constant)
+        if self.has_matrix or place.gamma:
+            evaluate = Evaluate(problem.loss, place, self.has_matrix)
+            judge, newton = self.ask(answer_block, Asked(asked, evaluate), add_pairs)
+            evaluated = Evaluated.of(problem, evaluate, newton.sums)
+        else:
+            # Newton reads the gradient from the judge's combination, which need not be summed and sent twice.
+            judge = self.ask(judge_block, asked, add)
+            combination = weighted_combination(judge, problem.dimension)
+            evaluated = Evaluated.of_combination(problem, place, combination)
+        return self.visited(Visited(asked, verdict(problem, asked, judge), evaluated))
 
     def _next_gamma(self, here: Visited) -> float:
         """A smaller γ, but no smaller than tol needs: the smoothing's part of the gap decreases about as γ does."""
@@ -176,7 +190,7 @@ class OneScoreRun(Run[BlockProblem, Visited]):
         problem, sample = self.problem, self.problem.sample_problem
         if problem.dimension > SETTINGS.preconditioner_columns:
             return None
-        products = sample.rows.scores(np.stack([place.weights, place.step], axis=1))
+        products = sample.rows.scores(place.columns)
         _, second = derivatives(problem.loss, place, products, sample.labels)
         weights = second * (scale / sample.total_weight)
         if sample.sample_weight is not None:

@@ -5,7 +5,9 @@ Tasks are plain and stateless: none is tied to a worker, and a block that is los
 
 from __future__ import annotations
 
+from asyncio import run_coroutine_threadsafe
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import wait
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -234,28 +236,21 @@ def _computed(*parts: Any) -> Any:
     return _retried(client, lambda: _waited_for(client, parts))
 
 
-def _waited_for(client: Any, parts: Sequence[Any]) -> tuple[Any, ...]:
+def _waited_for(client: Any, parts: Sequence[Any]) -> Sequence[Any]:
+    """What parts become, with a checkpoint every CHECK_SECONDS until they are computed and fetched."""
     # Graphs are as small as they can be, and a fused block would be computed again in every round.
     futures = client.compute(list(parts), optimize_graph=False)
+    fetching = run_coroutine_threadsafe(client.gather(futures, asynchronous=True), client.loop.asyncio_loop)
     try:
-        return tuple(_result(future) for future in futures)
+        while True:
+            checkpoint()
+            if wait([fetching], CHECK_SECONDS).done:
+                found: Sequence[Any] = fetching.result()
+                return found
     finally:
+        fetching.cancel()
         for future in futures:
             future.release()
-
-
-def _result(future: Any) -> Any:
-    """What a future becomes, with a checkpoint every CHECK_SECONDS until it is computed."""
-    seconds = CHECK_SECONDS
-    while True:
-        checkpoint()
-        try:
-            return future.result(timeout=seconds)
-        except TimeoutError:
-            if future.status == "error":
-                raise
-            if future.done():  # it only has to be fetched, which begins again after a timeout
-                seconds *= 2
 
 
 def _retried(client: Any, work: Callable[[], Any]) -> Any:

@@ -27,7 +27,10 @@ NO_ROOTS: Vector = np.zeros(1)
 
 
 class Place(NamedTuple):
-    """A point (w + step, b + intercept_step), never rounded to one vector, and γ; 0 for a loss without kinks."""
+    """A point (w + step, b + intercept_step), never rounded to one vector, and γ.
+
+    γ is 0 for a loss without kinks, where the point is (w, b) and nothing else is sent.
+    """
 
     weights: Vector
     step: Vector
@@ -38,7 +41,14 @@ class Place(NamedTuple):
     @property
     def at(self) -> tuple[Vector, float]:
         """The point as one vector and one number."""
+        if not self.gamma:
+            return self.weights, self.intercept
         return self.weights + self.step, self.intercept + self.intercept_step
+
+    @property
+    def columns(self) -> Vector:
+        """The vectors whose products with a row make its score."""
+        return np.stack([self.weights, self.step], axis=1) if self.gamma else self.weights[:, None]
 
 
 class Evaluate(NamedTuple):
@@ -68,10 +78,14 @@ class Multiply(NamedTuple):
     shift: float
 
 
-def derivatives(loss: Loss, place: Place, products: Vector, labels: Vector) -> tuple[Vector, Vector]:
-    """−φ_γ′ and φ_γ″ from the products of rows with the two parts of the weights."""
-    smooth = loss.smoothed(place.gamma) if place.gamma else loss
-    low = products[:, 1] + place.intercept_step
+def derivatives(
+    loss: Loss, place: Place, products: Vector, labels: Vector, change: Vector | None = None
+) -> tuple[Vector, Vector]:
+    """−φ_γ′ and φ_γ″ from the products of rows with the place's columns; `change` is added to the scores."""
+    smooth, low = loss, change
+    if place.gamma:
+        smooth, low = loss.smoothed(place.gamma), products[:, 1] + place.intercept_step
+        low = low if change is None else low + change
     return smooth.derivatives_at(loss.argument(products[:, 0] + place.intercept, labels, low), labels)
 
 
@@ -91,7 +105,7 @@ def evaluate_block(block: Block, asked: Evaluate) -> Partial:
         columns = np.stack([np.where(is_curved, alpha, 0.0), np.where(is_curved, 0.0, alpha), second], axis=1)
         return columns[:, :sent], columns.sum(axis=0), NO_ROOTS
 
-    found = sums_over(rows, np.stack([place.weights, place.step], axis=1), sent, work)
+    found = sums_over(rows, place.columns, sent, work)
     if not asked.has_matrix:
         return found
     gram = weighted_gram(rows, hessian_weights, square_rows(rows))
@@ -102,15 +116,14 @@ def evaluate_block(block: Block, asked: Evaluate) -> Partial:
 def probe_block(block: Block, asked: Probe) -> Partial:
     """Σ s α ⟨x, direction⟩ and Σ s φ_γ″ ⟨x, direction⟩² at each step size."""
     place = asked.place
-    columns = np.stack([place.weights, place.step, asked.direction], axis=1)
+    columns = np.column_stack([place.columns, asked.direction])
 
     def work(part: slice, products: Vector) -> tuple[Vector, Vector, Vector]:
-        change = products[:, 2] + asked.shift
+        change = products[:, -1] + asked.shift
         s = None if block.weights is None else block.weights[part]
         numbers = []
         for t in asked.step_sizes:
-            moved = products[:, :2] + np.stack([np.zeros_like(change), t * change], axis=1)
-            alpha, second = derivatives(asked.loss, place, moved, block.labels[part])
+            alpha, second = derivatives(asked.loss, place, products, block.labels[part], t * change)
             numbers += [total(s, alpha * change), total(s, second * change * change)]
         return np.empty((change.size, 0)), np.array(numbers), NO_ROOTS
 
@@ -120,11 +133,11 @@ def probe_block(block: Block, asked: Probe) -> Partial:
 @np.errstate(over="ignore", invalid="ignore")
 def multiply_block(block: Block, asked: Multiply) -> Partial:
     """Σ s φ″ ⟨x, direction⟩ x, and the same without the last x."""
-    columns = np.stack([asked.place.weights, asked.place.step, asked.direction], axis=1)
+    columns = np.column_stack([asked.place.columns, asked.direction])
 
     def work(part: slice, products: Vector) -> tuple[Vector, Vector, Vector]:
         _, second = derivatives(asked.loss, asked.place, products, block.labels[part])
-        weighted = second * (products[:, 2] + asked.shift)
+        weighted = second * (products[:, -1] + asked.shift)
         if block.weights is not None:
             weighted = block.weights[part] * weighted
         return weighted[:, None], np.array([weighted.sum()]), NO_ROOTS
@@ -167,6 +180,11 @@ class Evaluated(NamedTuple):
         gram[np.tril_indices(d)] = lower
         gram.T[np.tril_indices(d)] = lower
         return Evaluated(asked.place, curved, linear, border, gram)
+
+    @staticmethod
+    def of_combination(problem: BlockProblem, place: Place, combination: Vector) -> Evaluated:
+        """Without a matrix and at γ = 0, where Σ s α x and Σ s α say all that blocks would answer."""
+        return Evaluated(place, combination / problem.total_weight, np.zeros_like(combination), None, None)
 
     def gradient(self, problem: BlockProblem, scale: float = 1.0) -> Vector:
         """The gradient in w and b; with rows on their segments at γ/scale."""

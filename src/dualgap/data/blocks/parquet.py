@@ -182,9 +182,6 @@ class Parquet:
         wanted = list(dict.fromkeys(columns))
         for path in self.dataset.files:
             with ParquetFile(path, pre_buffer=False, buffer_size=READ_BYTES) as file:
-                for name in wanted:
-                    if name not in file.schema_arrow.names:
-                        raise ValueError(f"{path} needs a column {name!r} as the first file has, got none; select it")
                 for batch in file.iter_batches(rows, columns=wanted, use_threads=False):
                     if batch.num_rows:
                         yield batch

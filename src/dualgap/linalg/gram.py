@@ -89,8 +89,7 @@ def _scaled_gram(values: Matrix, coefficients: Vector) -> Matrix:
         values, coefficients = values[kept], coefficients[kept]
     if coefficients.size and coefficients.min() == coefficients.max():
         return np.asarray(values.T @ values) * float(coefficients[0])  # no row needs to be scaled
-    # `einsum` is quicker than a product with a column for rows of any length.
-    scaled = np.einsum("ij,i->ij", values, np.sqrt(coefficients))
+    scaled = values * np.sqrt(coefficients)[:, None]
     return np.asarray(scaled.T @ scaled)
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dualgap.linalg.floats import TINY
 from dualgap.linalg.parallel import parallel_map
 from dualgap.linalg.partition import partition
 from dualgap.solvers.base import Vector
@@ -34,14 +35,16 @@ def predict(sub: Subproblem, point: Point, direction: Direction, second_derivati
     def fill(c: slice) -> tuple[float, float]:
         model = point.duals[c] - second_derivatives[c] * score_change[c]
         labels, z = sub.labels[c], point.scores[c] + point.intercept + score_change[c]
-        duals[c] = own = sub.loss.clip(model, labels)
+        is_inside = sub.loss.holds(model, labels)
+        duals[c] = own = model if is_inside else sub.loss.clip(model, labels)
         actual, second = sub.loss.derivatives(z, labels)
-        error, gaps = own - actual, np.zeros(own.size)
-        with np.errstate(divide="ignore"):
-            np.divide(0.5 * error * error, second, out=gaps, where=error != 0.0)
-        clipped = np.flatnonzero(own != model)
-        if clipped.size == 0:
+        gaps = own - actual
+        gaps *= gaps
+        gaps /= np.maximum(second, TINY, out=second)  # no error is no gap, whatever the curvature
+        gaps *= 0.5
+        if is_inside:
             return sub.mean(gaps, c), 0.0
+        clipped = np.flatnonzero(own != model)
         # At the end of its domain the conjugate is steeper than a parabola.
         at, y = own[clipped], labels[clipped]
         gaps[clipped] = sub.loss.value(z[clipped], y) - sub.loss.negative_conjugate(at, y) + at * z[clipped]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import dualgap as dg
+from dualgap.certificate.evaluation import OneScorePoint
 from dualgap.solvers.newton.row_space import RefinementPoint, row_space
 
 
@@ -116,3 +117,12 @@ def test_squares_on_few_long_rows_of_which_two_nearly_agree_are_certified(noise:
     y = X[:, 0] + 0.3 * rng.normal(size=20)
     result = dg.solve(dg.Problem(X, y, "squared", strength), "newton", tol=1e-7, max_epochs=30)
     assert result.status is dg.Status.CERTIFIED
+
+
+def test_a_nearly_perfect_fit_of_long_rows_is_proven_in_float64(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*given: object) -> None:
+        raise AssertionError("double-double sums, which take longer than the fit")
+
+    monkeypatch.setattr(OneScorePoint, "evaluate_precisely", refuse)
+    long = problem("hinge", 40, 6000, 1e-3, False, False, False)
+    assert dg.solve(long, "newton", tol=1e-6).status is dg.Status.CERTIFIED

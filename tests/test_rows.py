@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import dualgap as dg
+from dualgap.data.rows import STRIP_COLUMNS
 from dualgap.data.validation import as_rows
 from dualgap.linalg.parallel import use_threads
 from dualgap.linalg.partition import PartitionSettings
@@ -92,6 +93,20 @@ def test_c_ordered_floats_and_canonical_csr_are_not_copied(kind: type) -> None:
 def test_float32_products_are_summed_in_float64() -> None:
     values = np.full((1, 100_000), 0.1, dtype=np.float32)
     assert as_rows(values).scores(np.ones(100_000))[0] == pytest.approx(100_000 * float(np.float32(0.1)), rel=1e-12)
+
+
+def test_scores_of_long_dense_rows_are_sums_of_sums_over_strips_of_columns() -> None:
+    row = np.zeros((1, 3 * STRIP_COLUMNS))
+    row[0, 0], row[0, STRIP_COLUMNS : 2 * STRIP_COLUMNS] = 1e16, 1.0
+    rows, ones = as_rows(row), np.ones(row.size)
+    # Ones that are added to 1e16 one by one are lost: float64 has even numbers only there.
+    expected = [1e16 + STRIP_COLUMNS]
+    assert rows.scores(ones).tolist() == expected
+    assert rows.through(ones, lambda part, scores: scores)[0].tolist() == expected
+    assert rows.scores(np.stack([ones, ones], axis=1)).tolist() == [2 * expected]
+    assert rows.score_operations == STRIP_COLUMNS + 2
+    assert as_rows(row[:, :STRIP_COLUMNS]).score_operations == STRIP_COLUMNS
+    assert as_rows(sp.csr_matrix(row)).score_operations == STRIP_COLUMNS + 1
 
 
 def test_float32_rows_span_several_blocks(monkeypatch: pytest.MonkeyPatch) -> None:

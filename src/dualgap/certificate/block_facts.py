@@ -23,6 +23,7 @@ def facts_of(problem: BaseBlockProblem, squared_size: float, row_operations: int
         norm_bound(mean_square, problem.longest),
         norm_bound(squared_size, problem.stored),
         problem.longest,
+        problem.longest,
         operations,
         operations + 8,
     )

@@ -61,7 +61,7 @@ class FullRank:
         size = sqrt(float(problem.mean(residuals * residuals)) * (1.0 + gamma(operations)))
         # Column by column, because a norm of all columns would be far too large where their scales differ.
         products = float(np.abs(weights) @ self.column_sizes) * SLACK + abs(intercept)
-        error = gamma(facts.row_length + 4) * products + 2.0 * UNIT * (size + problem.label_size)
+        error = gamma(facts.score_operations + 4) * products + 2.0 * UNIT * (size + problem.label_size)
         root = norm_bound(float(gradient @ gradient), gradient.size)
         # Half of the gradient, and what rounding can have hidden of it.
         lost = (gamma(operations + 8) * size + error) * sqrt(self.trace)

@@ -27,6 +27,8 @@ class Facts(NamedTuple):
     """An upper bound on the norm of X, and so on that of every row."""
     row_length: int
     """The largest number of values stored for one row."""
+    score_operations: int
+    """Operations that a product passes through in a score."""
     sum_operations: int
     """Operations that a row's term passes through in a mean over the rows."""
     dual_operations: int
@@ -46,6 +48,7 @@ def facts_of(problem: BaseProblem) -> Facts:
         norm_bound(mean_square, rows.longest),
         norm_bound(rows.squared_size, rows.stored),
         rows.longest,
+        rows.score_operations,
         sum_operations,
         rows.combination_operations(prod(problem.weights_shape[1:])) + weight_operations + 8,
     )
@@ -60,10 +63,10 @@ class ScoreErrors(NamedTuple):
 
 
 def score_errors(facts: Facts, weight_norm: float, intercept_size: float) -> ScoreErrors:
-    """e_i ≤ γ_{k+3}(‖x_i‖‖w‖ + |b|) for k stored values in a row; zero weights give b exactly."""
+    """e_i ≤ γ_{k+3}(‖x_i‖‖w‖ + |b|) for k operations in a score; zero weights give b exactly."""
     if weight_norm == 0.0:
         return ScoreErrors(0.0, 0.0)
-    relative, lost = gamma(facts.row_length + 3), facts.row_length * UNDERFLOW
+    relative, lost = gamma(facts.score_operations + 3), facts.row_length * UNDERFLOW
     return ScoreErrors(
         relative * (weight_norm * facts.matrix_norm + intercept_size) + lost,
         relative * (weight_norm * facts.row_norm + intercept_size) + lost,

@@ -6,7 +6,7 @@ Products run in float64 over the slices of the partition, so at most a few slice
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import prod
+from math import ceil, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,9 +15,13 @@ from numpy.typing import NDArray
 
 from dualgap.lazy import lazy
 from dualgap.linalg.gram import row_gram
-from dualgap.linalg.partition import partition, run_slices, sum_slices
+from dualgap.linalg.partition import even_slices, partition, run_slices, sum_slices
 
 Vector = NDArray[np.float64]
+
+# The score of a dense row is a sum of sums over at most this many columns. A product then passes through fewer additions than there are
+# columns: more columns leave a larger bound on rounding, which double-double sums have to lower; fewer cost calls.
+STRIP_COLUMNS = 256
 
 # Indices as SciPy holds them and as kernels see them.
 UNSIGNED: dict[Any, Any] = {np.dtype(np.int32): np.uint32, np.dtype(np.int64): np.uint64}
@@ -111,6 +115,18 @@ class Rows:
             return self.dimension
         return int((a.indptr[1:] - a.indptr[:-1]).max())
 
+    @lazy
+    def _strips(self) -> list[slice]:
+        """The columns that are summed apart in a score."""
+        return even_slices(self.dimension, 1 if self.is_sparse else ceil(self.dimension / STRIP_COLUMNS))
+
+    @property
+    def score_operations(self) -> int:
+        """The operations that a product x_ij·w_j passes through at most in `scores`: those in its strip, then those of strips."""
+        if self.is_sparse:
+            return self.longest
+        return ceil(self.dimension / len(self._strips)) + len(self._strips) - 1
+
     def combination_operations(self, columns: int = 1) -> int:
         """The additions that a product x_ij·c_i passes through at most in `combination`, of one column or of `columns` columns.
 
@@ -191,10 +207,16 @@ class Rows:
         out = np.empty((self.count, *weights.shape[1:]))
 
         def fill(rows: slice) -> None:
-            out[rows] = self._matrices(rows)[0] @ weights
+            out[rows] = self._product(self._matrices(rows)[0], weights)
 
         run_slices(fill, self.partition)
         return out
+
+    def _product(self, matrix: Any, weights: Vector) -> Vector:
+        """A slice times weights, strip by strip."""
+        if len(self._strips) == 1:
+            return np.asarray(matrix @ weights)
+        return np.asarray(sum(matrix[:, strip] @ weights[strip] for strip in self._strips))
 
     def combination(self, coefficients: Vector) -> Vector:
         """Xᵀ c; for several columns of coefficients as many columns."""
@@ -214,7 +236,7 @@ class Rows:
 
         def add(rows: slice, combination: Vector) -> None:
             matrix, transposed = self._matrices(rows)
-            out[rows] = matrix @ weights
+            out[rows] = self._product(matrix, weights)
             combination += transposed @ coefficients(rows, out[rows])
 
         return out, sum_slices(add, self.partition_for(prod(weights.shape[1:])), weights.shape)

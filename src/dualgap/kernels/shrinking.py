@@ -15,6 +15,7 @@ A free intercept moves by proximal steps with the rate of `kernels/sdca.py`; wit
 
 from __future__ import annotations
 
+from math import log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from numba.extending import register_jitable
 from dualgap.kernels.arguments import record, weight_of
 from dualgap.kernels.compile import kernel
 from dualgap.kernels.extrapolation import extrapolate, forget_step
+from dualgap.kernels.families.base import SERIES_LIMIT
 from dualgap.kernels.rows import add_to, dot, fetch, prefetch
 from dualgap.kernels.sdca import AHEAD
 
@@ -88,7 +90,8 @@ def new_progress(count, primal_at_zero, reshuffles):
         has_step=0,  # whether workspace.step is the step before this pass, and not zero
         dual_sum=0.0,  # Σ s_i α_i
         pass_sum=0.0,  # the terms of this pass so far
-        estimated_sum=0.0,  # the terms of the last pass, with a free intercept plus |Σ s_i α_i|; GAP_FRACTION/S times it is the gap
+        whole_sum=0.0,  # the terms of the last pass, with a free intercept plus |Σ s_i α_i|; 0 where rows were shrunk in it
+        estimated_sum=0.0,  # the same, lowered to the end of the pass; GAP_FRACTION/S times it is the gap
         target_sum=0.0,  # the plan ends after a pass whose estimated_sum is at most this
         tol=0.0,  # the relative gap to reach
         least_primal=float(primal_at_zero),  # the least P estimated so far
@@ -197,7 +200,10 @@ def _end_pass(data, loss, constants, iterate, progress):
     iterate.scalars.intercept += progress.dual_sum * constants.intercept_rate * (progress.active / data.labels.size)
     # Σ s_iα_i must be 0 at the optimum; its size stands for what repairing it costs.
     estimate = progress.pass_sum + (abs(progress.dual_sum) if constants.intercept_rate > 0.0 else 0.0)
-    progress.estimated_sum = estimate
+    whole = estimate if progress.active == data.labels.size else 0.0
+    if 0.0 < whole < progress.whole_sum:
+        estimate *= _part_at_the_end(whole / progress.whole_sum)
+    progress.whole_sum, progress.estimated_sum = whole, estimate
     if estimate > progress.target_sum:
         return
     gap = GAP_FRACTION * estimate * constants.strength / constants.lambda_n
@@ -205,6 +211,20 @@ def _end_pass(data, loss, constants, iterate, progress):
     progress.least_primal = min(progress.least_primal, primal)
     progress.target_sum = target_sum(progress.tol, progress.least_primal, constants.lambda_n / constants.strength)
     progress.is_met = 1 if estimate <= progress.target_sum else 0
+
+
+@register_jitable
+def _part_at_the_end(fall):
+    """The part of a pass's terms that is left at its end, where the terms of passes over all rows fall by the factor `fall`.
+
+    A row's term is what the steps since its own last step changed, and these fall evenly: a row that is visited at the time t of a pass
+    (0 ≤ t ≤ 1) is met with the steps of a whole pass, and at the end with those from t on. The ratio of the two means over t, as a part
+    of what it is for terms that do not fall, which is a half.
+    """
+    fallen = 1.0 - fall
+    if fallen < SERIES_LIMIT:
+        return fall * (1.0 + fallen / 3.0)  # the difference below would be all rounding
+    return 2.0 * fall * (fallen + fall * log(fall)) / (fallen * fallen)
 
 
 @register_jitable

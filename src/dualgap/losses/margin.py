@@ -224,7 +224,8 @@ class Logistic(Loss):
         return bool(a.min(initial=0.0) >= 0.0 and a.max(initial=0.0) <= 1.0)
 
     def clip(self, duals: Vector, labels: Vector) -> Vector:
-        return labels * within(labels * duals, 0.0, 1.0)
+        # Mostly all are inside, and then nothing is moved.
+        return duals.copy() if self.holds(duals, labels) else labels * within(labels * duals, 0.0, 1.0)
 
     def second_derivative(self, scores: Vector, labels: Vector) -> Vector:
         return _falling(labels * scores)[1]
@@ -247,12 +248,12 @@ class Logistic(Loss):
 
 def _falling(m: Vector) -> tuple[Vector, Vector]:
     """a = 1/(1 + e^m) and a(1 − a), both right to the last digits at both ends."""
-    # Beyond it both are as good as zero.
-    e = np.exp(np.minimum(m, LOG_MAX))
+    # Beyond LOG_MAX both are as good as zero. The largest margin mostly says that none is, and then none needs to be limited.
+    e = np.exp(m if m.max(initial=0.0) <= LOG_MAX else np.minimum(m, LOG_MAX))
     a = 1.0 / (1.0 + e)
-    second_derivatives = a * e
-    second_derivatives *= a
-    return a, second_derivatives
+    e *= a
+    e *= a
+    return a, e
 
 
 def _entropy(a: Vector, above: Vector, below: Vector) -> Vector:

@@ -114,3 +114,17 @@ def test_rounds_after_the_proof_leave_it_as_it_is(loss: str) -> None:
     records = dg.solve(problem, "sparse_newton", tol=1e-9, record_every=30, max_epochs=60).trace.records
     assert records[-1].epoch == 30
     assert records[-1].relative_gap <= 1e-9
+
+
+@pytest.mark.parametrize("ratio", [0.5, 1.0])
+@pytest.mark.parametrize("loss", ["poisson", "squared"])
+def test_targets_far_from_zero_do_not_hide_the_gap(loss: str, ratio: float) -> None:
+    """Duals that do not sum to zero make P − D wrong by their sum times b."""
+    random = np.random.default_rng(3)
+    X = random.normal(size=(200, 6))
+    y = np.round(np.exp(5.0 + 0.3 * (X @ [1.0, -1.0, 0.5, 0.0, 0.0, 0.0])))
+    for strength in (0.1, 1.0, 10.0):
+        problem = dg.Problem(X, y, loss, strength, intercept=True, l1_ratio=ratio)
+        result = dg.solve(problem, "sparse_newton", tol=1e-6)
+        assert result.status.name == "CERTIFIED"
+        assert result.trace[-1].epoch <= 6

@@ -177,6 +177,9 @@ class SparseNewton(Solver):
         if not problem.penalty.has_dual_weights:
             used = np.clip(used, -1.0, 1.0)
         dual = problem.dual(duals if factor == 1.0 else factor * duals, used)
+        if problem.intercept:
+            # Σ s_iα_i is not zero before the judge makes it so, and D then counts b times it; P − D as a sum over rows does not.
+            dual -= factor * point.intercept * problem.mean(duals)
         return State(
             point.weights,
             point.intercept,

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn import linear_model
-from sklearn.datasets import load_diabetes, load_iris
-from sklearn.model_selection import KFold
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.model_selection import KFold, LeaveOneOut, cross_val_predict
 
 import dualgap as dg
 
@@ -103,7 +103,7 @@ def test_folds_give_scikit_learns_choice() -> None:
     ("options", "sentence"),
     [
         ({"alphas": []}, "at least one alpha, got an empty list"),
-        ({"alphas": [0.0, 1.0]}, "needs a finite alpha > 0, got 0.0; leave-one-out needs a penalty"),
+        ({"alphas": [0.0, -1.0]}, "needs a finite alpha ≥ 0, got -1.0; alpha=0 is no penalty"),
         ({"alphas": [-1.0], "cv": 3}, "needs a finite alpha ≥ 0, got -1.0"),
         ({"cv": 3, "store_cv_results": True}, "needs cv=None with store_cv_results=True, got cv=3"),
     ],
@@ -113,3 +113,37 @@ def test_ridge_cv_refuses_in_one_sentence(options: dict[str, Any], sentence: str
     with pytest.raises(ValueError, match=sentence):
         dg.RidgeCV(**options).fit(X, y)
     assert not hasattr(dg.RidgeCV(solver="sgd"), "partial_fit")
+
+
+def test_leave_one_out_without_a_penalty_is_that_of_least_squares() -> None:
+    X, y = load_breast_cancer(return_X_y=True)  # unscaled: columns differ by a factor of 1e5
+    model = dg.RidgeCV(alphas=[0.0, 1.0], store_cv_results=True).fit(X, y)
+    left_out = cross_val_predict(linear_model.LinearRegression(), X, y, cv=LeaveOneOut())
+    np.testing.assert_allclose(model.cv_results_[:, 0], (y - left_out) ** 2, rtol=1e-6, atol=1e-12)
+    assert model.alpha_ == model.strength_ == 0.0
+
+
+@pytest.mark.parametrize("case", ["twice", "constant", "wide", "one row has a column alone"])
+def test_leave_one_out_without_a_penalty_needs_independent_columns(case: str) -> None:
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(20, 3)), random.normal(size=20)
+    X = {
+        "twice": np.hstack([X, X[:, :1]]),
+        "constant": np.hstack([X, np.full((20, 1), 0.1)]),
+        "wide": random.normal(size=(20, 20)),
+        "one row has a column alone": np.hstack([X, np.eye(20)[:, :1]]),
+    }[case]
+    with pytest.raises(ValueError, match="RidgeCV needs alphas > 0 for leave-one-out where columns are dependent"):
+        dg.RidgeCV(alphas=[0.0, 1.0]).fit(X, y)
+    assert dg.RidgeCV(alphas=[0.5, 1.0]).fit(X, y).status_.name == "CERTIFIED"
+
+
+@pytest.mark.parametrize("name", ["Ridge", "RidgeCV", "Lasso", "ElasticNet"])
+def test_targets_in_one_column_have_scikit_learns_shapes(name: str) -> None:
+    X, y = load_diabetes(return_X_y=True)
+    ours, theirs = (getattr(module, name)().fit(X, y[:, None]) for module in (dg, linear_model))
+    assert ours.coef_.shape == theirs.coef_.shape == (10,)
+    assert ours.intercept_.shape == theirs.intercept_.shape == (1,)
+    assert ours.predict(X).shape == theirs.predict(X).shape
+    assert ours.status_ is dg.Status.CERTIFIED
+    assert np.array_equal(ours.coef_, getattr(dg, name)().fit(X, y).coef_)

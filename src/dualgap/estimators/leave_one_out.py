@@ -19,13 +19,20 @@ from scipy.sparse import issparse
 
 Vector = NDArray[np.float64]
 
+# Without a penalty, the smallest eigenvalue of columns of norm 1, and the smallest 1 − h: below it fewer than about six digits are left.
+LEAST_EIGENVALUE = 1e-10
 # Rows that are made dense and rotated at a time: some megabytes for a thousand columns.
 BLOCK = 1024
 
 
 def leave_one_out(X: Any, targets: Vector, weights: Vector | None, alphas: Vector, intercept: bool) -> Vector:
-    """√s_i e_i, of shape (rows, targets, alphas); `targets` has a column for each target, and alphas are positive."""
+    """√s_i e_i, of shape (rows, targets, alphas); `targets` has a column for each target.
+
+    alpha = 0 is least squares without a penalty, and is refused where the columns are dependent, or are without some row.
+    """
     count, dimension = X.shape
+    if count <= dimension and not alphas.all():
+        raise _dependent()
     s = np.ones(count) if weights is None else weights
     total, roots = s.sum(), np.sqrt(s)[:, None]
     mean = np.asarray(s @ X).ravel() / total if intercept else np.zeros(dimension)
@@ -72,13 +79,33 @@ def _by_columns(X: Any, mean: Vector, roots: Vector, errors: Vector, alphas: Vec
     for part, block in _blocks(X, mean, roots):
         gram += block.T @ block
         right += block.T @ errors[part]
-    values, vectors = np.linalg.eigh(gram)
-    values, right = np.maximum(values, 0.0), vectors.T @ right
     found = np.empty((*errors.shape, alphas.size))
-    for part, block in _blocks(X, mean, roots):
-        rotated = block @ vectors
-        for j, alpha in enumerate(alphas):
-            inverse = 1.0 / (values + alpha)
-            left = 1.0 - own[part] - (rotated * rotated) @ inverse
-            found[part, :, j] = (errors[part] - rotated @ (inverse[:, None] * right)) / left[:, None]
+    squares = np.diagonal(gram)
+    if not alphas.all() and (squares <= LEAST_EIGENVALUE**2 * float((roots * roots).sum()) * mean * mean).any():
+        raise _dependent()  # a column of zeros, or a constant beside the intercept
+    for chosen, is_scaled in ((alphas > 0.0, False), (alphas == 0.0, True)):
+        if not chosen.any():
+            continue
+        # A fit without a penalty does not depend on scales, and columns of norm 1 show what is dependent.
+        scales = 1.0 / np.sqrt(squares) if is_scaled else np.ones(dimension)
+        values, vectors = np.linalg.eigh(scales[:, None] * gram * scales)
+        if is_scaled and values[0] <= LEAST_EIGENVALUE:
+            raise _dependent()
+        values, vectors = np.maximum(values, 0.0), scales[:, None] * vectors
+        along = vectors.T @ right
+        for part, block in _blocks(X, mean, roots):
+            rotated = block @ vectors
+            for j in np.flatnonzero(chosen):
+                inverse = 1.0 / (values + alphas[j])
+                left = 1.0 - own[part] - (rotated * rotated) @ inverse
+                if is_scaled and left.min() <= LEAST_EIGENVALUE:
+                    raise _dependent()
+                found[part, :, j] = (errors[part] - rotated @ (inverse[:, None] * along)) / left[:, None]
     return found
+
+
+def _dependent() -> ValueError:
+    return ValueError(
+        "RidgeCV needs alphas > 0 for leave-one-out where columns are dependent with or without some row, got 0; leave 0 out, or pass a "
+        "number of folds as cv"
+    )

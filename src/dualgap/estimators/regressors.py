@@ -63,7 +63,9 @@ class LinearRegressor(RegressorMixin, CertifiedModel):  # type: ignore[misc]
             )
             for k, target in enumerate(_columns(data.targets))
         ]
-        return self._fit_problems(problems, data, training_data, several=data.targets.ndim == 2)
+        self._fit_problems(problems, data, training_data, several=len(problems) > 1)
+        self._shape_intercept(data.targets)
+        return self
 
     @for_streams
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -91,7 +93,8 @@ class LinearRegressor(RegressorMixin, CertifiedModel):  # type: ignore[misc]
         )
         self._check_target_count(len(_columns(y)))
         targets = [np.ascontiguousarray(target, dtype=np.float64) for target in _columns(y)]
-        advance_streams(self, X, targets, [weights] * len(targets), several=y.ndim == 2)
+        advance_streams(self, X, targets, [weights] * len(targets), several=len(targets) > 1)
+        self._shape_intercept(y)
         return self
 
     @on_blocks("values")
@@ -137,6 +140,11 @@ class LinearRegressor(RegressorMixin, CertifiedModel):  # type: ignore[misc]
 
     def _check_target_count(self, targets: int) -> None:
         """Refuse parameters that do not match the number of targets."""
+
+    def _shape_intercept(self, targets: NDArray[Any]) -> None:
+        """Targets in a single column are those of a flat y; as in scikit-learn the shape of intercept_ alone tells the two apart."""
+        if targets.ndim == 2:
+            self.intercept_ = np.atleast_1d(self.intercept_)
 
     def _shape_attributes(self, several: bool) -> None:
         if several:

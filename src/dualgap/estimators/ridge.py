@@ -56,7 +56,7 @@ class Ridge(LinearRegressor):
     dual_coef_ : ndarray of shape (n_samples,) or (n_targets, n_samples)
         The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap.
     certificate_ : Certificate or list
-        The primal value, the dual value and the gap between them. If y has two dimensions, this attribute and the next
+        The primal value, the dual value and the gap between them. With several targets this attribute and the next
         four are lists with one entry for each target.
     status_ : Status or list
         How the run ended; `status_.value` is a sentence.

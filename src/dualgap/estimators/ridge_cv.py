@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from dualgap.estimators.base import TrainingData
 from dualgap.estimators.deduplication import Deduplicated
 from dualgap.estimators.leave_one_out import leave_one_out
-from dualgap.estimators.parameters import alpha_of, positive
+from dualgap.estimators.parameters import alpha_of
 from dualgap.estimators.ridge import Ridge
 from dualgap.losses import Loss
 
@@ -26,7 +26,7 @@ class RidgeCV(Ridge):
     Parameters
     ----------
     alphas : array-like of shape (n_alphas,), default=(0.1, 1.0, 10.0)
-        Weights of the penalty to try: λ = 2·alpha/S. Leave-one-out needs them positive.
+        Weights of the penalty to try: λ = 2·alpha/S. 0 is no penalty; leave-one-out then needs columns that are not dependent.
     fit_intercept : bool, default=True
         Whether to fit an intercept; it is not penalized.
     scoring : str, callable or None, default=None
@@ -70,7 +70,7 @@ class RidgeCV(Ridge):
     dual_coef_ : ndarray of shape (n_samples,) or (n_targets, n_samples)
         The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap.
     certificate_ : Certificate or list
-        The primal value, the dual value and the gap between them. If y has two dimensions, this attribute and the next
+        The primal value, the dual value and the gap between them. With several targets this attribute and the next
         four are lists with one entry for each target.
     status_ : Status or list
         How the run ended; `status_.value` is a sentence.
@@ -147,7 +147,7 @@ class RidgeCV(Ridge):
 
     def _fit_targets(self, loss: Loss, data: Deduplicated, training_data: TrainingData) -> Self:
         self.__dict__.pop("cv_results_", None)
-        alphas = _grid(self.alphas, self.cv is None)
+        alphas = _grid(self.alphas)
         if self.cv is None:
             self._choose_by_leave_one_out(alphas, training_data)
         else:
@@ -215,11 +215,8 @@ class _Given(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return X
 
 
-def _grid(alphas: Any, is_positive: bool) -> Any:
+def _grid(alphas: Any) -> Any:
     values = np.ravel(np.asarray(alphas, dtype=object)).tolist()
     if not values:
         raise ValueError("RidgeCV needs at least one alpha, got an empty list; the default is (0.1, 1.0, 10.0)")
-    advice = "leave-one-out needs a penalty"
-    return np.array(
-        [positive("RidgeCV", "alpha", a, advice) if is_positive else alpha_of("RidgeCV", a) for a in values]
-    )
+    return np.array([alpha_of("RidgeCV", alpha) for alpha in values])

@@ -72,3 +72,8 @@ def loss_variants() -> list[Any]:
         for field in fields(kind) if is_dataclass(kind) else ():
             found += [kind(**{field.name: factor * field.default}) for factor in (0.3, 1.7)]
     return found
+
+
+def l2_model(kind: Any, **options: Any) -> Any:
+    """An estimator with the L2 penalty, which every solver fits and which is the default of all but one."""
+    return kind(**options, **({"l1_ratio": 0.0} if kind is dg.QuantileRegressor else {}))

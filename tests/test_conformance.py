@@ -9,6 +9,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dualgap as dg
+from examples import l2_model
 
 ESTIMATORS = (
     dg.LinearSVC,
@@ -20,7 +21,17 @@ ESTIMATORS = (
     dg.PoissonRegressor,
     dg.HuberRegressor,
 )
-SPARSE = (dg.Lasso, dg.ElasticNet)
+# Models with an L1 part, which newton and the stochastic gradient solvers do not fit.
+SPARSE = (
+    dg.Lasso(),
+    dg.ElasticNet(),
+    dg.QuantileRegressor(),
+    dg.LinearSVC("l1"),
+    dg.LinearSVC("l1", "hinge"),
+    dg.LinearSVR(l1_ratio=1.0),
+    dg.HuberRegressor(l1_ratio=1.0),
+    dg.PoissonRegressor(l1_ratio=1.0),
+)
 EXACT: tuple[dict[str, Any], ...] = ({}, {"solver": "newton"})
 STOCHASTIC: tuple[dict[str, Any], ...] = ({"solver": "pegasos", "max_iter": 100}, {"solver": "sgd", "max_iter": 100})
 
@@ -50,7 +61,7 @@ def expected_failures(estimator: Any) -> dict[str, str]:
 
 @not_certified
 @parametrize_with_checks(
-    [estimator(**options) for options in EXACT for estimator in ESTIMATORS] + [estimator() for estimator in SPARSE]
+    [l2_model(estimator, **options) for options in EXACT for estimator in ESTIMATORS] + list(SPARSE)
 )
 def test_conformance(estimator: Any, check: Any) -> None:
     check(estimator)
@@ -58,7 +69,7 @@ def test_conformance(estimator: Any, check: Any) -> None:
 
 @pytest.mark.slow
 @not_certified
-@parametrize_with_checks([estimator(solver="sdca", tol=1e-14) for estimator in ESTIMATORS])
+@parametrize_with_checks([l2_model(estimator, solver="sdca", tol=1e-14) for estimator in ESTIMATORS])
 def test_conformance_of_sdca_at_a_tiny_tol(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -72,7 +83,7 @@ strict = {"xfail_strict": True} if "xfail_strict" in signature(parametrize_with_
 @parametrize_with_checks(
     # No step size is safe for the Poisson loss: pegasos and sgd refuse it. HuberRegressor solves a problem for each scale.
     [
-        estimator(**options)
+        l2_model(estimator, **options)
         for options in STOCHASTIC
         for estimator in ESTIMATORS
         if estimator not in (dg.PoissonRegressor, dg.HuberRegressor)

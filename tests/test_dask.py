@@ -49,7 +49,7 @@ ESTIMATORS = [
     (dg.RidgeClassifier(class_weight={"q": 2.0, "p": 1.0, "r": 0.5}), THREE),
     (dg.LinearSVR(epsilon=0.1), TARGETS),
     (dg.Ridge(), TARGETS),
-    (dg.QuantileRegressor(quantile=0.7, alpha=1e-3), TARGETS),
+    (dg.QuantileRegressor(quantile=0.7, alpha=1e-3, l1_ratio=0), TARGETS),
     (dg.PoissonRegressor(), TARGETS),
 ]
 

@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 import dualgap as dg
+from examples import l2_model
 from independent import solved
 
 ESTIMATORS = (dg.LinearSVC, dg.LogisticRegression, dg.LinearSVR, dg.Ridge, dg.QuantileRegressor)
@@ -150,7 +151,7 @@ def test_quantile_regressor_reaches_the_l2_optimum(quantile: float, is_weighted:
     weights = weights_for(y) if is_weighted else None
     problem = dg.Problem(X, y, dg.Quantile(tau=quantile), 0.01, weights, fit_intercept)
     _, best, intercept = solved(problem)
-    ours = dg.QuantileRegressor(quantile=quantile, alpha=0.01, fit_intercept=fit_intercept, tol=1e-8)
+    ours = dg.QuantileRegressor(quantile=quantile, alpha=0.01, l1_ratio=0, fit_intercept=fit_intercept, tol=1e-8)
     ours.fit(X, y, sample_weight=weights)
     reached = problem.primal(problem.scores(ours.coef_, float(ours.intercept_)), ours.coef_)
     assert reached == pytest.approx(problem.primal(problem.scores(best, intercept), best), rel=1e-6)
@@ -166,14 +167,19 @@ def test_certificate_holds_for_returned_attributes(kind: type) -> None:
     weights[::7] = 0.0
     X[2], y[2] = X[1], y[1]  # equal rows have equal duals
     model = kind(tol=1e-6).fit(X, y, sample_weight=weights)
-    problem = dg.Problem(X, y, model._loss(), model.strength_, weights, intercept=True)
+    ratio = model._l1_ratio()
+    problem = dg.Problem(X, y, model._loss(), model.strength_, weights, intercept=True, l1_ratio=ratio)
     coef, intercept = np.ravel(model.coef_), float(np.ravel(model.intercept_)[0])
     primal = problem.primal(problem.scores(coef, intercept), coef)
     duals = np.ravel(model.dual_coef_)
     assert abs(problem.mean(duals)) < 1e-9
     assert duals[1] == duals[2]
     assert primal == pytest.approx(model.certificate_.primal, rel=1e-12)
-    assert problem.dual(duals, problem.weights_of(duals)) == pytest.approx(model.certificate_.dual, rel=1e-10)
+    combination = problem.combination_of(duals)
+    if ratio == 1.0:
+        assert np.abs(combination).max() <= 1.0 + 1e-12
+        combination = np.clip(combination, -1.0, 1.0)
+    assert problem.dual(duals, combination) == pytest.approx(model.certificate_.dual, rel=1e-10)
     assert model.certificate_.relative_gap <= 1e-6
     assert model.status_ is dg.Status.CERTIFIED
     assert model.trace_[-1].primal == model.certificate_.primal
@@ -217,7 +223,7 @@ def test_weights_equal_repetitions_to_the_last_bit(kind: type, solver: str) -> N
     random = np.random.default_rng(11)
     repeats = random.integers(0, 4, y.size)
     order = random.permutation(repeats.sum())
-    model = kind(solver=solver, tol=1e-3, random_state=0, max_iter=100_000)
+    model = l2_model(kind, solver=solver, tol=1e-3, random_state=0, max_iter=100_000)
     weighted = clone(model).fit(X, y, sample_weight=repeats)
     repeated = clone(model).fit(X.repeat(repeats, axis=0)[order], y.repeat(repeats)[order])
     assert np.array_equal(weighted.coef_, repeated.coef_)

@@ -28,6 +28,7 @@ from sklearn.preprocessing import StandardScaler
 import dualgap as dg
 from dualgap.estimators.deduplication import MAX_VALUES, deduplicate
 from dualgap.models.digests import digest
+from examples import l2_model
 
 ESTIMATORS = (dg.LinearSVC, dg.LogisticRegression, dg.LinearSVR, dg.Ridge, dg.QuantileRegressor)
 CLASSIFIERS = (dg.LinearSVC, dg.LogisticRegression, dg.LinearSVCCV, dg.LogisticRegressionCV)
@@ -50,7 +51,7 @@ def data_for(kind: type) -> tuple[np.ndarray, np.ndarray]:
 @every_estimator
 def test_every_sparse_format_gives_the_dense_answer(kind: type, solver: str) -> None:
     X, y = (part[:100] for part in data_for(kind))
-    model = kind(solver=solver, tol=1e-2, random_state=0, max_iter=100_000)
+    model = l2_model(kind, solver=solver, tol=1e-2, random_state=0, max_iter=100_000)
     dense = clone(model).fit(X, y)
     for name in FORMATS:
         for container in (sparse.coo_matrix(X).asformat(name), sparse.coo_array(X).asformat(name)):
@@ -148,7 +149,7 @@ def test_saved_model_has_predictions_certificate_and_digest(kind: type, tmp_path
 @every_estimator
 def test_clone_copies_parameters_only(kind: type) -> None:
     X, y = data_for(kind)
-    model = kind(solver=dg.SDCA(sampling="cyclic"), tol=0.1, random_state=0).fit(X, y)
+    model = l2_model(kind, solver=dg.SDCA(sampling="cyclic"), tol=0.1, random_state=0).fit(X, y)
     copy = clone(model)
     assert copy.get_params() == model.get_params()
     assert not hasattr(copy, "coef_")

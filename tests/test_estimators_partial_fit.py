@@ -49,7 +49,7 @@ ESTIMATORS = [
     dg.LinearSVC(loss="hinge", strength=0.05, fit_intercept=False, class_weight={0: 1.0, 1: 2.0, 2: 0.5}),
     dg.LinearSVR(strength=0.05, epsilon=0.1),
     dg.LinearSVR(strength=0.05, loss="squared_epsilon_insensitive"),
-    dg.QuantileRegressor(quantile=0.3, alpha=0.05),
+    dg.QuantileRegressor(quantile=0.3, alpha=0.05, l1_ratio=0.0),
 ]
 
 
@@ -170,7 +170,7 @@ def test_partial_fit_continues_a_fit_and_fit_starts_anew() -> None:
 
 def test_pickled_stream_continues_with_the_same_bits() -> None:
     X, y = stream("regression")
-    model = dg.QuantileRegressor(alpha=0.1, solver="pegasos").partial_fit(X[:100], y[:100])
+    model = dg.QuantileRegressor(alpha=0.1, l1_ratio=0.0, solver="pegasos").partial_fit(X[:100], y[:100])
     again = pickle.loads(pickle.dumps(model)).partial_fit(X[100:], y[100:])
     assert np.array_equal(again.coef_, model.partial_fit(X[100:], y[100:]).coef_)
 

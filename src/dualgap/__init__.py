@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dualgap.data.blocks import Blocks
     from dualgap.estimators.cv import LinearSVCCV, LogisticRegressionCV
     from dualgap.estimators.elastic_net import ElasticNet, Lasso
+    from dualgap.estimators.elastic_net_cv import ElasticNetCV, LassoCV
     from dualgap.estimators.huber import HuberRegressor
     from dualgap.estimators.logistic import LogisticRegression
     from dualgap.estimators.notes import ParameterNote
@@ -82,6 +83,7 @@ _HOMES = {
     "dualgap.trace": ("Record", "Trace"),
     "dualgap.estimators.cv": ("LinearSVCCV", "LogisticRegressionCV"),
     "dualgap.estimators.elastic_net": ("ElasticNet", "Lasso"),
+    "dualgap.estimators.elastic_net_cv": ("ElasticNetCV", "LassoCV"),
     "dualgap.estimators.huber": ("HuberRegressor",),
     "dualgap.estimators.logistic": ("LogisticRegression",),
     "dualgap.estimators.notes": ("ParameterNote",),

@@ -22,10 +22,11 @@ GRID_SIZE, SMALLEST_PART = 50, 1e-3
 
 @dataclass(frozen=True)
 class Path:
-    """Strengths and the result at each, in the order in which they were given."""
+    """Strengths, and the problem and the result at each, in the order in which they were given."""
 
     strengths: NDArray[np.float64]
     results: tuple[Result, ...]
+    problems: tuple[Problem | MultinomialProblem, ...] = ()
 
     @property
     def certified(self) -> bool:
@@ -127,6 +128,7 @@ def solve_path(
         strengths = first.strength_max * np.geomspace(1.0, SMALLEST_PART, GRID_SIZE)
     given = _checked(strengths)
     results: list[Any] = [None] * given.size
+    problems: list[Any] = [None] * given.size
     for place in np.argsort(-given, kind="stable"):
         strength = float(given[place])
         problem: Problem | MultinomialProblem
@@ -134,6 +136,7 @@ def solve_path(
             problem = MultinomialProblem(rows, y, strength, sample_weight, intercept)
         else:
             problem = Problem(rows, y, loss, strength, sample_weight, intercept, l1_ratio=l1_ratio)
+        problems[place] = problem
         results[place] = start = solve(
             problem,
             solver,
@@ -144,7 +147,7 @@ def solve_path(
             start=start,
             callback=callback,
         )
-    return Path(given, tuple(results))
+    return Path(given, tuple(results), tuple(problems))
 
 
 def _checked(strengths: ArrayLike) -> NDArray[np.float64]:

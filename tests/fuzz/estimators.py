@@ -38,7 +38,7 @@ def estimator_for(loss: Any, strength: float, total_weight: float) -> Callable[.
     if loss.name in TUBE_LOSSES:
         return partial(dg.LinearSVR, loss=loss, strength=strength)
     if loss.name == "quantile":
-        return partial(dg.QuantileRegressor, quantile=loss.tau, alpha=strength)
+        return partial(dg.QuantileRegressor, quantile=loss.tau, alpha=strength, l1_ratio=0.0)
     return partial(dg.Ridge, alpha=0.5 * strength * total_weight)
 
 

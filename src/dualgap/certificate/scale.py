@@ -2,7 +2,7 @@
 
 With δ = εσ, P′ and D′ the values of the Huber loss at this δ and strength λσ/2, and α its duals,
 
-    Q(w, b, σ) = (1/S) Σ s_i (σ + σH((y_i − z_i)/σ)) + (λ/2)‖w‖² = σ + (2/σ) P′(w, b) ,   H(t) = t² up to ε, 2ε|t| − ε² beyond,
+    Q(w, b, σ) = (1/S) Σ s_i (σ + σH((y_i − z_i)/σ)) + λr(w) = σ + (2/σ) P′(w, b) ,   H(t) = t² up to ε, 2ε|t| − ε² beyond,
 
 is convex in all three. docs/certificate.md proves that Q − min Q ≤ (2/σ)(P′ − D′) + σ(1 − m) for m = ⟨α²⟩/σ² ≤ 1.
 """

@@ -37,6 +37,7 @@ from dualgap.examiner import Examiner
 from dualgap.linalg.parallel import parallel_map, use_threads
 from dualgap.losses import Loss
 from dualgap.models.from_estimator import FitFacts, SavesModels, dense
+from dualgap.penalties import penalty_of
 from dualgap.problem import BaseProblem, Problem
 from dualgap.progress import say
 from dualgap.result import Result, Status
@@ -60,8 +61,6 @@ EPOCH_ROUNDING = 1e-9
 class CertifiedModel(ShowsCertificate, CallbackSupport, SavesModels, BaseEstimator):  # type: ignore[misc]
     """A linear model fitted by solving one problem, or several on the same rows, each with a certificate."""
 
-    _own_parameters: ClassVar[frozenset[str]] = frozenset()
-    """Parameters of this estimator that are synonyms, of one accepted value, in others."""
     fits_blocks: ClassVar[bool] = True
     """Whether `fit` takes row blocks and Dask collections."""
     solver: Any
@@ -92,7 +91,11 @@ class CertifiedModel(ShowsCertificate, CallbackSupport, SavesModels, BaseEstimat
 
     def _l1_ratio(self) -> float:
         """ρ, the L1 part of the penalty; 0 for estimators with an L2 penalty alone."""
-        return 0.0
+        return penalty_of(getattr(self, "l1_ratio", 0.0)).l1_ratio
+
+    def _check_penalty(self) -> None:
+        """Refuse parameters that name no penalty."""
+        self._l1_ratio()
 
     def _l1_ratio_of(self, k: int) -> float:
         """ρ of problem number k for the solver: the tiny penalty of an estimator without one is L2."""
@@ -118,6 +121,7 @@ class CertifiedModel(ShowsCertificate, CallbackSupport, SavesModels, BaseEstimat
     def _validate(self, X: Any, y: Any, sample_weight: Any, **checks: Any) -> TrainingData:
         """X as a dense or CSR matrix, y, and sample weights as float64; `checks` are options of `validate_data`."""
         check_synonyms(self)
+        self._check_penalty()
         check_limits(type(self).__name__, self.tol, self.max_iter, self.max_seconds)
         solver_of(self.solver)  # refuses an unknown solver before the data is checked
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", **checks)
@@ -149,8 +153,12 @@ class CertifiedModel(ShowsCertificate, CallbackSupport, SavesModels, BaseEstimat
         self._set_answer(held, problems[0].loss, data, training_data, several, class_factors)
         tasks.end(self.certificate_)
         self._note_no_penalty(problems, held)
-        report_convergence(type(self).__name__, [one.result for one in held], self.tol, problems, dtype == np.float32)
+        self._report([one.result for one in held], problems, dtype == np.float32)
         return self
+
+    def _report(self, results: Sequence[Any], problems: Sequence[BaseProblem], is_float32: bool) -> None:
+        """Warn if a run missed tol."""
+        report_convergence(type(self).__name__, results, self.tol, problems, is_float32)
 
     def _set_answer(
         self,

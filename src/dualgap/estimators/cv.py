@@ -10,6 +10,7 @@ import numpy as np
 from dualgap.estimators.cross_validation import CrossValidatedC, Fold
 from dualgap.estimators.deduplication import Deduplicated
 from dualgap.estimators.logistic import LogisticRegression
+from dualgap.estimators.penalties import UNNAMED, Vector, l1_ratios_of
 from dualgap.estimators.svm import LinearSVC
 from dualgap.losses import Loss
 from dualgap.paths import MULTINOMIAL, Path
@@ -52,6 +53,8 @@ class LinearSVCCV(CrossValidatedC, LinearSVC):
         Seed of the order in which a solver draws rows; `newton` draws none.
     verbose : int, default=0
         Whether to show a progress bar with the gap of the fit to all rows.
+    penalty : {"l2", "l1"}, default="l2"
+        The penalty: (λ/2)‖w‖², or λ‖w‖₁ with exact zeros in `coef_`.
 
     Attributes
     ----------
@@ -68,7 +71,7 @@ class LinearSVCCV(CrossValidatedC, LinearSVC):
     intercept_ : ndarray of shape (1,) or (n_classes,)
         The intercept b; 0 without an intercept.
     dual_coef_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
-        The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap.
+        The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap under the L2 penalty.
     classes_ : ndarray of shape (n_classes,)
         The sorted classes.
     certificate_ : Certificate or list
@@ -126,8 +129,10 @@ class LinearSVCCV(CrossValidatedC, LinearSVC):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        penalty: Any = "l2",
     ) -> None:
         self.loss = loss
+        self.penalty = penalty
         self.Cs = Cs
         self.cv = cv
         self.scoring = scoring
@@ -177,10 +182,11 @@ class LogisticRegressionCV(CrossValidatedC, LogisticRegression):
         Seed of the order in which a solver draws rows; `newton` draws none.
     verbose : int, default=0
         Whether to show a progress bar with the gap of the fit to all rows.
-    penalty : {"l2"}, default="l2"
-        The penalty (λ/2)‖w‖²; others are refused.
+    penalty : {"l1", "l2", "elasticnet"}, default="deprecated"
+        scikit-learn's before 1.8: "l1" is `l1_ratios=[1]`, "l2" is `l1_ratios=[0]`, "elasticnet" and the default leave it to
+        `l1_ratios`.
     l1_ratios : array-like or None, default=None
-        scikit-learn's; None or zeros are the L2 penalty, and other values are refused.
+        Each ρ to try, the L1 part of the penalty: 0 is L2, 1 is L1. None is 0 alone. Three or more classes need 0.
     dual : bool, default=False
         scikit-learn's; any value is the same fit, which has primal and dual values.
     refit : bool, default=True
@@ -189,32 +195,35 @@ class LogisticRegressionCV(CrossValidatedC, LogisticRegression):
         scikit-learn's; any value is the same fit, because the intercept is not penalized.
     multi_class : {"auto", "ovr", "multinomial"}, default="auto"
         scikit-learn's before 1.8; accepted where it is what happens: "ovr" for two classes, "multinomial" for more.
-    use_legacy_attributes : bool, default=False
-        scikit-learn's; True gives `C_`, `scores_` and `coefs_paths_` the shapes they have there before 1.10: an
-        array of C_ with one entry for each class, and dictionaries by class.
+    use_legacy_attributes : bool, default=True
+        scikit-learn's; with True `C_`, `l1_ratio_`, `scores_` and `coefs_paths_` have the shapes that are the default there
+        before 1.10, and with False those of its later versions.
 
     Attributes
     ----------
-    C_ : float
-        The C with the best mean score; among equal scores the smallest C.
+    C_ : ndarray of shape (1,) or (n_classes,)
+        The C with the best mean score, once for each class; among equal scores the smallest C. A float without
+        `use_legacy_attributes`.
     Cs_ : ndarray of shape (n_Cs,)
         The values of C.
-    scores_ : ndarray of shape (n_folds, 1, n_Cs)
-        Scores on the test rows; the middle axis is scikit-learn's for l1_ratios, of which there is one.
-    gaps_ : ndarray of shape (n_folds, 1, n_Cs)
+    scores_ : dict of ndarray of shape (n_folds, n_Cs) or (n_folds, n_Cs, n_l1_ratios)
+        Scores on the test rows by class, the same for each; of two classes the second alone is there. The last axis is there
+        where `l1_ratios` is a list. Without `use_legacy_attributes` an array of shape (n_folds, n_l1_ratios, n_Cs).
+    gaps_ : ndarray of shape (n_folds, n_l1_ratios, n_Cs)
         Proven relative gaps on the training rows.
-    coefs_paths_ : ndarray of shape (n_folds, 1, n_Cs, 1 or n_classes, n_features or n_features + 1)
-        The weights of every run, with the intercept as the last column where it is free.
-    l1_ratio_ : float
-        0.
-    l1_ratios_ : ndarray of shape (1,)
-        0.
+    coefs_paths_ : dict of ndarray of shape (n_folds, n_Cs, n_dof) or (n_folds, n_Cs, n_l1_ratios, n_dof)
+        The weights of every run by class, with the intercept as the last column where it is free. Without
+        `use_legacy_attributes` an array of shape (n_folds, n_l1_ratios, n_Cs, 1 or n_classes, n_dof).
+    l1_ratio_ : ndarray of shape (1,) or (n_classes,)
+        The ρ with the best mean score, as `C_`.
+    l1_ratios_ : ndarray of shape (n_l1_ratios,)
+        Each ρ that was tried.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         The weights w, fitted to all rows with C_.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         The intercept b; 0 without an intercept.
     dual_coef_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
-        The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap.
+        The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap under the L2 penalty.
     classes_ : ndarray of shape (n_classes,)
         The sorted classes.
     certificate_ : Certificate
@@ -240,8 +249,9 @@ class LogisticRegressionCV(CrossValidatedC, LogisticRegression):
 
     Notes
     -----
-    Differences from scikit-learn's LogisticRegressionCV: `use_legacy_attributes` is False, as it will be there; `n_iter_` is that
-    of the final fit, which always uses all rows (`refit=True`). The notes on LogisticRegression hold here too.
+    Differences from scikit-learn's LogisticRegressionCV: `n_iter_` is that of the final fit, which always uses all rows
+    (`refit=True`); `l1_ratio_` and `l1_ratios_` have numbers where scikit-learn has None. The notes on LogisticRegression hold here
+    too.
 
     Examples
     --------
@@ -249,8 +259,8 @@ class LogisticRegressionCV(CrossValidatedC, LogisticRegression):
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> model = LogisticRegressionCV(Cs=[0.01, 1.0, 100.0], scoring="neg_log_loss").fit(X, y)
-    >>> model.C_
-    100.0
+    >>> model.C_.tolist(), model.scores_[0].shape
+    ([100.0, 100.0, 100.0], (5, 3))
     >>> model.status_.name
     'CERTIFIED'
     """
@@ -270,13 +280,13 @@ class LogisticRegressionCV(CrossValidatedC, LogisticRegression):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
-        penalty: Any = "l2",
+        penalty: Any = UNNAMED,
         l1_ratios: Any = None,
         dual: bool = False,
         refit: bool = True,
         intercept_scaling: float = 1.0,
         multi_class: str = "auto",
-        use_legacy_attributes: Any = False,
+        use_legacy_attributes: Any = True,
     ) -> None:
         self.Cs = Cs
         self.cv = cv
@@ -298,14 +308,20 @@ class LogisticRegressionCV(CrossValidatedC, LogisticRegression):
         self.multi_class = multi_class
         self.use_legacy_attributes = use_legacy_attributes
 
-    def _paths(self, loss: Loss, data: Deduplicated, seed: int) -> list[Path]:
+    def _l1_ratios(self) -> Vector:
+        return l1_ratios_of("LogisticRegressionCV", self.penalty, "l1_ratios", self.l1_ratios)
+
+    def _l1_ratio(self) -> float:
+        return float(np.ravel(self.l1_ratio_)[0])
+
+    def _paths(self, loss: Loss, data: Deduplicated, grid: Vector, ratio: float, seed: int) -> list[Path]:
         if self.classes_.size == 2:
-            return super()._paths(loss, data, seed)
+            return super()._paths(loss, data, grid, ratio, seed)
         weights, class_weights = data.weights, self._class_weights(data.targets, data.weights)
         if class_weights is not None:
             factors = class_weights[data.targets]
             weights = factors if weights is None else weights * factors
-        return [self._path(data, data.targets, MULTINOMIAL, weights, seed)]
+        return [self._path(data, data.targets, MULTINOMIAL, weights, grid, ratio, seed)]
 
     def _set_coefficients(self, results: Sequence[Any]) -> None:
         if self.classes_.size == 2:
@@ -313,18 +329,22 @@ class LogisticRegressionCV(CrossValidatedC, LogisticRegression):
         else:
             self.coef_, self.intercept_ = results[0].weights.T, results[0].intercept
 
-    def _keep_paths(self, folds: Sequence[Fold]) -> None:
-        """Set coefs_paths_, and the axes of scikit-learn's l1_ratios, of which there is one, 0."""
-        self.coefs_paths_: Any = np.array(
-            [[[self._with_intercepts(results[0]) for results in fold.results]] for fold in folds]
-        )
-        self.scores_, self.gaps_ = self.scores_[:, None], self.gaps_[:, None]
-        self.l1_ratio_, self.l1_ratios_ = 0.0, np.zeros(1)
-        if self._is_legacy():
-            keys = self.classes_[1:] if self.classes_.size == 2 else self.classes_
-            self.scores_ = dict.fromkeys(keys, self.scores_[:, 0])
-            self.coefs_paths_ = {key: self.coefs_paths_[:, 0, :, k] for k, key in enumerate(keys)}
-            self.C_ = np.full(keys.size, self.C_)
+    def _keep_paths(self, folds: Sequence[Fold], scores: Vector, gaps: Vector, l1_ratio: float) -> None:
+        """Set what was tried, in scikit-learn's shapes: folds, ρ, C, classes, columns, or by class folds, C, ρ, columns."""
+        paths = np.array([[[self._with_intercepts(at[0]) for at in path] for path in fold.results] for fold in folds])
+        self.scores_, self.gaps_ = scores, gaps
+        self.coefs_paths_: Any = paths
+        self.l1_ratio_: Any = l1_ratio
+        self.l1_ratios_ = self._l1_ratios()
+        if not self._is_legacy():
+            return
+        keys = self.classes_[1:] if self.classes_.size == 2 else self.classes_
+        scores, paths = scores.swapaxes(1, 2), paths.swapaxes(1, 2)
+        if not isinstance(self.l1_ratios, list | tuple | np.ndarray):  # without a list there is no axis of ρ
+            scores, paths = scores[:, :, 0], paths[:, :, 0]
+        self.scores_ = dict.fromkeys(keys, scores)
+        self.coefs_paths_ = {key: paths[..., k, :] for k, key in enumerate(keys)}
+        self.C_, self.l1_ratio_ = np.full(keys.size, self.C_), np.full(keys.size, l1_ratio)
 
     def _with_intercepts(self, result: Any) -> Any:
         """A row for each class, or a single one for two classes: weights and, where it is free, the intercept."""
@@ -332,4 +352,4 @@ class LogisticRegressionCV(CrossValidatedC, LogisticRegression):
         return np.column_stack([weights, np.atleast_1d(result.intercept)]) if self.fit_intercept else weights
 
     def _is_legacy(self) -> bool:
-        return isinstance(self.use_legacy_attributes, bool | np.bool_) and bool(self.use_legacy_attributes)
+        return isinstance(self.use_legacy_attributes, str) or bool(self.use_legacy_attributes)

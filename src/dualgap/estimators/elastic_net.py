@@ -10,7 +10,6 @@ from scipy import sparse
 from dualgap.estimators.parameters import alpha_of
 from dualgap.estimators.regressors import LinearRegressor
 from dualgap.losses import Loss, Squared
-from dualgap.penalties import penalty_of
 
 
 class ElasticNet(LinearRegressor):
@@ -60,7 +59,7 @@ class ElasticNet(LinearRegressor):
     dual_coef_ : ndarray of shape (n_samples,) or (n_targets, n_samples)
         The duals α.
     certificate_ : Certificate or list
-        The primal value, the dual value and the gap between them. If y has two dimensions, this attribute and the next
+        The primal value, the dual value and the gap between them. With several targets this attribute and the next
         four are lists with one entry for each target.
     status_ : Status or list
         How the run ended; `status_.value` is a sentence.
@@ -96,7 +95,6 @@ class ElasticNet(LinearRegressor):
     """
 
     several_targets: ClassVar[bool] = True
-    _own_parameters: ClassVar[frozenset[str]] = frozenset({"l1_ratio"})
 
     def __init__(
         self,
@@ -140,9 +138,6 @@ class ElasticNet(LinearRegressor):
 
     def _loss(self) -> Loss:
         return Squared()
-
-    def _l1_ratio(self) -> float:
-        return penalty_of(self.l1_ratio).l1_ratio
 
     def _strength(self, total_weight: float, k: int) -> float:
         return 2.0 * alpha_of(type(self).__name__, self.alpha)
@@ -193,7 +188,7 @@ class Lasso(ElasticNet):
     dual_coef_ : ndarray of shape (n_samples,) or (n_targets, n_samples)
         The duals α.
     certificate_ : Certificate or list
-        The primal value, the dual value and the gap between them. If y has two dimensions, this attribute and the next
+        The primal value, the dual value and the gap between them. With several targets this attribute and the next
         four are lists with one entry for each target.
     status_ : Status or list
         How the run ended; `status_.value` is a sentence.

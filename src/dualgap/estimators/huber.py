@@ -10,7 +10,6 @@ from joblib import effective_n_jobs  # type: ignore[import-untyped]
 
 from dualgap.estimators.base import TrainingData
 from dualgap.estimators.callbacks import FitTasks
-from dualgap.estimators.convergence import report_convergence
 from dualgap.estimators.deduplication import Deduplicated
 from dualgap.estimators.parameters import alpha_of, seed_of, solver_of
 from dualgap.estimators.regressors import LinearRegressor
@@ -27,7 +26,7 @@ from dualgap.run import solve
 class HuberRegressor(LinearRegressor):
     """Regression that outliers hardly move, with a fitted scale of the errors and a certificate.
 
-    Minimizes Q(w, b, σ) = (1/S) (Σ s_i (σ + σH((y_i − ⟨x_i, w⟩ − b)/σ)) + alpha‖w‖²) over weights, intercept and scale σ together,
+    Minimizes Q(w, b, σ) = (1/S) (Σ s_i (σ + σH((y_i − ⟨x_i, w⟩ − b)/σ)) + alpha(2ρ‖w‖₁ + (1 − ρ)‖w‖²)) over weights, intercept and scale σ,
     where H(t) is t² up to `epsilon` and 2·epsilon·|t| − epsilon² beyond: errors below epsilon·σ are squared, larger ones count
     by their absolute value.
 
@@ -56,6 +55,8 @@ class HuberRegressor(LinearRegressor):
         Seed of the order in which a solver draws rows; `newton` draws none.
     verbose : int, default=0
         Whether to show progress with the gap, for each scale.
+    l1_ratio : float, default=0.0
+        ρ, the L1 part of the penalty: 0 is L2, 1 is L1; above 0 `coef_` has exact zeros.
 
     Attributes
     ----------
@@ -68,7 +69,7 @@ class HuberRegressor(LinearRegressor):
     outliers_ : ndarray of shape (n_samples,)
         Whether a row's error is larger than epsilon·σ.
     dual_coef_ : ndarray of shape (n_samples,)
-        The duals α of Q, with w = (1/(λS)) Σ s_i α_i x_i up to the gap.
+        The duals α of Q, with w = (1/(λS)) Σ s_i α_i x_i up to the gap where `l1_ratio` is 0.
     certificate_ : Certificate
         Q, a lower bound on its minimum over w, b and σ, and the gap between them.
     status_ : Status
@@ -93,7 +94,7 @@ class HuberRegressor(LinearRegressor):
 
     Notes
     -----
-    The model is that of scikit-learn's HuberRegressor, whose objective is S·Q. `tol` is a proven relative gap, and `max_iter` counts
+    The model is that of scikit-learn's HuberRegressor, whose objective is S·Q with ρ = 0. `tol` is a proven relative gap, and `max_iter` counts
     passes over the rows. `dualgap.Huber` is the loss at a fixed scale.
 
     Examples
@@ -123,6 +124,7 @@ class HuberRegressor(LinearRegressor):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        l1_ratio: float = 0.0,
     ) -> None:
         self.epsilon = epsilon
         self.alpha = alpha
@@ -135,6 +137,7 @@ class HuberRegressor(LinearRegressor):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.l1_ratio = l1_ratio
 
     def _loss(self) -> Loss:
         if isinstance(self.epsilon, bool) or not (is_number(self.epsilon) and self.epsilon >= 1.0):
@@ -156,6 +159,7 @@ class HuberRegressor(LinearRegressor):
             self.tol,
             self.max_iter,
             self.max_seconds,
+            self._l1_ratio_of(0),
         )
         (start,) = self._warm_starts(data, 1)
         scale = self.scale_ if start is not None and hasattr(self, "scale_") else None
@@ -167,7 +171,7 @@ class HuberRegressor(LinearRegressor):
         tasks.end(self.certificate_)
         problem = search.problem(self.scale_)
         self._note_no_penalty([problem], [held])
-        report_convergence(type(self).__name__, [held.result], self.tol, [problem], X.dtype == np.float32)
+        self._report([held.result], [problem], X.dtype == np.float32)
         return self
 
     def _solver_with(self, tasks: FitTasks) -> Any:
@@ -206,7 +210,9 @@ class HuberRegressor(LinearRegressor):
             result = with_certificate(result, judged.certificate, self.tol)
         strength = 0.5 * search.strength * found.scale
         return Settled(
-            result, search.strength, ProblemInFile(strength, at_scale.certificate, dual_factor=0.5 * found.scale)
+            result,
+            search.strength,
+            ProblemInFile(strength, at_scale.certificate, search.l1_ratio, dual_factor=0.5 * found.scale),
         )
 
     @property

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
 from dualgap.estimators.base import TrainingData, Vector
 from dualgap.estimators.blocks import on_blocks
 from dualgap.estimators.classifiers import LinearClassifier
 from dualgap.estimators.deduplication import Deduplicated
+from dualgap.estimators.penalties import UNNAMED, l1_ratios_of
 from dualgap.estimators.softmax import fit_softmax, has_softmax
 from dualgap.losses import Logistic, Loss
 from dualgap.losses.probabilities import class_probabilities, log_class_probabilities
@@ -18,12 +20,14 @@ from dualgap.losses.probabilities import class_probabilities, log_class_probabil
 class LogisticRegression(LinearClassifier):
     """Logistic regression with a certificate.
 
-    Minimizes (1/S) Σ s_i log(1 + e^(−y_i(⟨x_i, w⟩ + b))) + (λ/2)‖w‖². Three or more classes are one multinomial problem.
+    Minimizes (1/S) Σ s_i log(1 + e^(−y_i(⟨x_i, w⟩ + b))) + λ(ρ‖w‖₁ + (1 − ρ)/2 ‖w‖²). Three or more classes are one multinomial
+    problem, with ρ = 0.
 
     Parameters
     ----------
-    penalty : {"l2", None}, default="l2"
-        The penalty (λ/2)‖w‖², or None for none; others are refused.
+    penalty : {"l1", "l2", "elasticnet", None}, default="deprecated"
+        scikit-learn's before 1.8: "l1" is `l1_ratio=1`, "l2" is `l1_ratio=0`, "elasticnet" and the default leave it to `l1_ratio`,
+        and None is `C=np.inf`.
     C : float, default=1.0
         Weight of the errors against the penalty: λ = 1/(C·S), with S the sum of the sample weights. `np.inf` is no penalty.
     strength : float, default=None
@@ -50,7 +54,7 @@ class LogisticRegression(LinearClassifier):
     verbose : int, default=0
         Whether to show a progress bar with the gap.
     l1_ratio : float, default=0.0
-        scikit-learn's; 0 is the L2 penalty, and other values are refused.
+        ρ, the L1 part of the penalty: 0 is L2, 1 is L1; above 0 `coef_` has exact zeros. Three or more classes need 0.
     dual : bool, default=False
         scikit-learn's; any value is the same fit, which has primal and dual values.
     intercept_scaling : float, default=1
@@ -65,7 +69,7 @@ class LogisticRegression(LinearClassifier):
     intercept_ : ndarray of shape (1,) or (n_classes,)
         The intercept b; 0 without an intercept.
     dual_coef_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
-        The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap.
+        The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap where `l1_ratio` is 0.
     classes_ : ndarray of shape (n_classes,)
         The sorted classes.
     certificate_ : Certificate
@@ -93,7 +97,8 @@ class LogisticRegression(LinearClassifier):
     Notes
     -----
     Differences from scikit-learn's LogisticRegression: `solver` takes dualgap's solvers; `tol` is a proven relative duality
-    gap; `max_iter` is 1000 and counts passes over the rows; the penalty is L2. With three or more classes, `solver` is "auto", "newton" or "sdca".
+    gap; `max_iter` is 1000 and counts passes over the rows. With three or more classes, `solver` is "auto", "newton" or "sdca",
+    and the penalty is L2; OneVsRestClassifier(LogisticRegression(l1_ratio=1)) has exact zeros there.
 
     Examples
     --------
@@ -110,7 +115,7 @@ class LogisticRegression(LinearClassifier):
 
     def __init__(
         self,
-        penalty: Any = "l2",
+        penalty: Any = UNNAMED,
         *,
         C: float = 1.0,
         strength: float | None = None,
@@ -150,6 +155,15 @@ class LogisticRegression(LinearClassifier):
     def _loss(self) -> Loss:
         return Logistic()
 
+    def _l1_ratio(self) -> float:
+        if self.l1_ratio is not None:
+            super()._l1_ratio()  # refuses what is no number from 0 to 1
+        return float(l1_ratios_of("LogisticRegression", self.penalty, "l1_ratio", self.l1_ratio)[0])
+
+    def _l1_ratios(self) -> Vector:
+        """Each ρ that a fit takes."""
+        return np.array([self._l1_ratio()])
+
     def _fit_classes(self, loss: Loss, data: Deduplicated, training_data: TrainingData) -> Self:
         if self.classes_.size == 2:
             return super()._fit_classes(loss, data, training_data)
@@ -157,10 +171,16 @@ class LogisticRegression(LinearClassifier):
 
     def _check_classes(self, codes: NDArray[Any]) -> None:
         super()._check_classes(codes)
-        if self.classes_.size > 2 and not has_softmax(self.solver):
+        count, largest = self.classes_.size, self._l1_ratios().max()
+        if count > 2 and largest > 0.0:
+            raise ValueError(
+                f"LogisticRegression needs l1_ratio=0 for {count} classes, got {largest:g}; the softmax model has an L2 penalty "
+                f"alone, so use sklearn.multiclass.OneVsRestClassifier(LogisticRegression(l1_ratio={largest:g}))"
+            )
+        if count > 2 and not has_softmax(self.solver):
             raise ValueError(
                 f"Only binary classification is supported. LogisticRegression needs solver='auto', 'newton' or 'sdca' for "
-                f"{self.classes_.size} classes, got {self.solver!r}; use one of these, or OneVsRestClassifier"
+                f"{count} classes, got {self.solver!r}; use one of these, or OneVsRestClassifier"
             )
 
     @on_blocks("probabilities")

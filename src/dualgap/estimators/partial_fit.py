@@ -67,9 +67,11 @@ def advance_streams(
     """One call of partial_fit: step over the rows of X, with one stream and one entry of `targets` for each problem."""
     solver, loss, fit_intercept = solver_of(estimator.solver), estimator._loss(), estimator.fit_intercept
     assert isinstance(solver, PrimalSolver)  # `supports_partial_fit` admits no other solver
-    if estimator._l1_ratio() > 0.0:
+    ratio = estimator._l1_ratio()
+    if ratio > 0.0:
+        advice = "pass l1_ratio=0, or use fit" if hasattr(estimator, "l1_ratio") else "use fit"
         raise ValueError(
-            f"partial_fit of {type(estimator).__name__} needs the L2 penalty, got an L1 part of {estimator._l1_ratio():g}; use fit"
+            f"partial_fit of {type(estimator).__name__} needs the L2 penalty, got an L1 part of {ratio:g}; {advice}"
         )
     if solver.output != "last":
         raise ValueError(

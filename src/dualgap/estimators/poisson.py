@@ -1,4 +1,4 @@
-"""PoissonRegressor: Poisson regression with an L2 penalty, for counts and other targets that are not negative."""
+"""PoissonRegressor: Poisson regression, for counts and other targets that are not negative."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from dualgap.losses import Loss, Poisson
 
 
 class PoissonRegressor(LinearRegressor):
-    """Poisson regression with an L2 penalty and a certificate; predictions are exp(⟨x, w⟩ + b).
+    """Poisson regression with a certificate; predictions are exp(⟨x, w⟩ + b).
 
-    Minimizes (1/S) Σ s_i (μ_i − y_i + y_i·ln(y_i/μ_i)) + (alpha/2)‖w‖² with μ_i = exp(⟨x_i, w⟩ + b): half the mean Poisson
-    deviance, as scikit-learn's PoissonRegressor does. Targets are not negative.
+    Minimizes (1/S) Σ s_i (μ_i − y_i + y_i·ln(y_i/μ_i)) + alpha(ρ‖w‖₁ + (1 − ρ)/2 ‖w‖²) with μ_i = exp(⟨x_i, w⟩ + b): half
+    the mean Poisson deviance, as scikit-learn's PoissonRegressor does, whose ρ is 0. Targets are not negative.
 
     Parameters
     ----------
@@ -43,6 +43,8 @@ class PoissonRegressor(LinearRegressor):
         Seed of the order in which a solver draws rows; `newton` draws none.
     verbose : int, default=0
         Whether to show a progress bar with the gap.
+    l1_ratio : float, default=0.0
+        ρ, the L1 part of the penalty: 0 is L2, 1 is L1; above 0 `coef_` has exact zeros.
 
     Attributes
     ----------
@@ -51,7 +53,7 @@ class PoissonRegressor(LinearRegressor):
     intercept_ : float
         The intercept b; 0 without an intercept.
     dual_coef_ : ndarray of shape (n_samples,)
-        The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap.
+        The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap where `l1_ratio` is 0.
     certificate_ : Certificate
         The primal value, the dual value and the gap between them.
     status_ : Status
@@ -104,6 +106,7 @@ class PoissonRegressor(LinearRegressor):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        l1_ratio: float = 0.0,
     ) -> None:
         self.alpha = alpha
         self.solver = solver
@@ -115,6 +118,7 @@ class PoissonRegressor(LinearRegressor):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.l1_ratio = l1_ratio
 
     def _loss(self) -> Loss:
         return Poisson()

@@ -1,17 +1,16 @@
-"""QuantileRegressor: quantile regression with an L2 penalty, or with one that has an L1 part."""
+"""QuantileRegressor: quantile regression with scikit-learn's L1 penalty, or with an elastic net."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from dualgap.estimators.parameters import alpha_of
 from dualgap.estimators.regressors import LinearRegressor
 from dualgap.losses import Loss, Quantile
-from dualgap.penalties import penalty_of
 
 
 class QuantileRegressor(LinearRegressor):
-    """Quantile regression with a certificate; `l1_ratio=1` is scikit-learn's L1 model.
+    """Quantile regression with an L1 penalty, as scikit-learn has it, and a certificate.
 
     Minimizes (1/S) Σ s_i φ(y_i − ⟨x_i, w⟩ − b) + alpha(ρ‖w‖₁ + (1 − ρ)/2 ‖w‖²) with the pinball loss φ: a target above the prediction
     costs `quantile` times the error, a target below it 1 − `quantile` times. quantile=0.5 is least absolute errors: half of |y − z|.
@@ -22,8 +21,9 @@ class QuantileRegressor(LinearRegressor):
         The quantile to predict, between 0 and 1.
     alpha : float, default=1.0
         Weight of the penalty: λ = alpha.
-    l1_ratio : float, default=0.0
-        ρ, the L1 part of the penalty: 0 is the L2 penalty, 1 is L1, with exact zeros in `coef_`.
+    l1_ratio : float, default=1.0
+        ρ, the L1 part of the penalty: 1 is L1, with exact zeros in `coef_`, and 0 is L2, for which every solver, row blocks and
+        Dask are open.
     solver : str or object, default="auto"
         A name, a spec such as "sdca(sampling=cyclic)" or an object of `dualgap.SOLVERS`; "auto" chooses by the shape of the
         data, and `reason_` gives the reason.
@@ -77,8 +77,8 @@ class QuantileRegressor(LinearRegressor):
 
     Notes
     -----
-    Differences from scikit-learn's QuantileRegressor: the penalty is L2 unless `l1_ratio=1`;
-    `solver` takes dualgap's solvers, and their options belong to `solver` instead of `solver_options`.
+    Differences from scikit-learn's QuantileRegressor: `l1_ratio` is new; `solver` takes dualgap's solvers, and their options belong
+    to `solver` instead of `solver_options`; `tol` is a proven relative duality gap.
 
     Examples
     --------
@@ -91,14 +91,12 @@ class QuantileRegressor(LinearRegressor):
     'CERTIFIED'
     """
 
-    _own_parameters: ClassVar[frozenset[str]] = frozenset({"l1_ratio"})
-
     def __init__(
         self,
         *,
         quantile: float = 0.5,
         alpha: float = 1.0,
-        l1_ratio: float = 0.0,
+        l1_ratio: float = 1.0,
         solver: Any = "auto",
         tol: float = 1e-4,
         fit_intercept: bool = True,
@@ -126,9 +124,6 @@ class QuantileRegressor(LinearRegressor):
 
     def _loss(self) -> Loss:
         return Quantile(self.quantile)
-
-    def _l1_ratio(self) -> float:
-        return penalty_of(self.l1_ratio).l1_ratio
 
     def _strength(self, total_weight: float, k: int) -> float:
         return alpha_of("QuantileRegressor", self.alpha)

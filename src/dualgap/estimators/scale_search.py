@@ -53,7 +53,7 @@ class ScaledResult(NamedTuple):
 
 @dataclass(frozen=True)
 class ScaleSearch:
-    """The data of a Huber regression, its ε and the λ of Q."""
+    """The data of a Huber regression, its ε, and the λ and ρ of Q."""
 
     rows: Rows
     targets: Vector
@@ -64,6 +64,7 @@ class ScaleSearch:
     tol: float
     max_epochs: float | None = None
     max_seconds: float | None = None
+    l1_ratio: float = 0.0
 
     def run(self, solve: Solve, start: Point | None = None, scale: float | None = None) -> ScaledResult:
         """Fit w, b and σ."""
@@ -117,7 +118,9 @@ class ScaleSearch:
         """The problem at a given σ."""
         loss = Huber(delta=self.epsilon * scale)
         strength = 0.5 * self.strength * scale
-        return Problem(self.rows, self.targets, loss, strength, self.sample_weight, self.intercept)
+        return Problem(
+            self.rows, self.targets, loss, strength, self.sample_weight, self.intercept, l1_ratio=self.l1_ratio
+        )
 
     def judge(self, scale: float, answer: Result, duals: Vector, baseline: float) -> tuple[ScaledJudgement, Problem]:
         """What is proven of an answer's weights with this σ; `duals` are those of Q."""

@@ -9,7 +9,6 @@ from joblib import effective_n_jobs  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from dualgap.estimators.callbacks import FitTasks
-from dualgap.estimators.convergence import report_convergence
 from dualgap.estimators.deduplication import Deduplicated
 from dualgap.estimators.parameters import seed_of, solver_name, solver_of
 from dualgap.estimators.settling import settle
@@ -65,7 +64,7 @@ def fit_softmax(
     model._facts = FitFacts.of(model, model._loss(), result.solver.name, given, class_factors, 0.0, [held.in_file])
     tasks.end(model.certificate_)
     model._note_no_penalty([problem], [held])
-    report_convergence(type(model).__name__, [result], model.tol, [problem], given[0].dtype == np.float32)
+    model._report([result], [problem], given[0].dtype == np.float32)
     return model
 
 

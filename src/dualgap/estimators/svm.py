@@ -8,6 +8,7 @@ import numpy as np
 
 from dualgap.estimators.classifiers import LinearClassifier
 from dualgap.estimators.parameters import loss_of, strength_of
+from dualgap.estimators.penalties import l1_ratio_of
 from dualgap.estimators.regressors import LinearRegressor
 from dualgap.losses import Loss
 
@@ -15,13 +16,13 @@ from dualgap.losses import Loss
 class LinearSVC(LinearClassifier):
     """Support vector classifier with a certificate.
 
-    Minimizes (1/S) Σ s_i φ(y_i(⟨x_i, w⟩ + b)) + (λ/2)‖w‖². Three or more classes are one problem each, the class against
-    the rest.
+    Minimizes (1/S) Σ s_i φ(y_i(⟨x_i, w⟩ + b)) + (λ/2)‖w‖², or λ‖w‖₁ in the place of the last term. Three or more classes are
+    one problem each, the class against the rest.
 
     Parameters
     ----------
-    penalty : {"l2", None}, default="l2"
-        The penalty (λ/2)‖w‖², or None for none; others are refused.
+    penalty : {"l2", "l1", None}, default="l2"
+        The penalty: (λ/2)‖w‖², λ‖w‖₁ with exact zeros in `coef_`, or None for none. Any of them goes with any loss.
     loss : str or object, default="squared_hinge"
         "squared_hinge", "hinge" or "smoothed_hinge", as a name, a spec such as "smoothed_hinge(gamma=0.5)", or an object.
     C : float, default=1.0
@@ -63,7 +64,7 @@ class LinearSVC(LinearClassifier):
     intercept_ : ndarray of shape (1,) or (n_classes,)
         The intercept b; 0 without an intercept.
     dual_coef_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
-        The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap.
+        The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap under the L2 penalty.
     classes_ : ndarray of shape (n_classes,)
         The sorted classes.
     certificate_ : Certificate or list
@@ -92,8 +93,8 @@ class LinearSVC(LinearClassifier):
     Notes
     -----
     Differences from scikit-learn's LinearSVC: the intercept is not penalized, whereas LIBLINEAR penalizes it like a
-    weight; `tol` is a proven relative duality gap; `max_iter` counts passes over the rows; the penalty is L2, and three or
-    more classes are always one-vs-rest.
+    weight; `tol` is a proven relative duality gap; `max_iter` counts passes over the rows; every loss goes with every penalty,
+    and three or more classes are always one-vs-rest.
 
     Examples
     --------
@@ -150,6 +151,9 @@ class LinearSVC(LinearClassifier):
     def _loss(self) -> Loss:
         return loss_of(type(self).__name__, self.loss, ("hinge", "smoothed_hinge", "squared_hinge"))
 
+    def _l1_ratio(self) -> float:
+        return l1_ratio_of(type(self).__name__, self.penalty)
+
     def _shape_attributes(self, several: bool) -> None:
         self.n_iter_ = int(self.n_iter_.max())
 
@@ -157,7 +161,7 @@ class LinearSVC(LinearClassifier):
 class LinearSVR(LinearRegressor):
     """Support vector regressor with a certificate.
 
-    Minimizes (1/S) Σ s_i φ(y_i − ⟨x_i, w⟩ − b) + (λ/2)‖w‖², where φ is zero for errors up to ε.
+    Minimizes (1/S) Σ s_i φ(y_i − ⟨x_i, w⟩ − b) + λ(ρ‖w‖₁ + (1 − ρ)/2 ‖w‖²), where φ is zero for errors up to ε.
 
     Parameters
     ----------
@@ -193,6 +197,8 @@ class LinearSVR(LinearRegressor):
         scikit-learn's; any value is the same fit, which has primal and dual values.
     intercept_scaling : float, default=1.0
         scikit-learn's; any value is the same fit, because the intercept is not penalized.
+    l1_ratio : float, default=0.0
+        ρ, the L1 part of the penalty: 0 is L2, 1 is L1; above 0 `coef_` has exact zeros.
 
     Attributes
     ----------
@@ -201,7 +207,7 @@ class LinearSVR(LinearRegressor):
     intercept_ : ndarray of shape (1,)
         The intercept b; 0 without an intercept.
     dual_coef_ : ndarray of shape (n_samples,)
-        The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap.
+        The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap where `l1_ratio` is 0.
     certificate_ : Certificate
         The primal value, the dual value and the gap between them.
     status_ : Status
@@ -258,6 +264,7 @@ class LinearSVR(LinearRegressor):
         verbose: int = 0,
         dual: Any = "auto",
         intercept_scaling: float = 1.0,
+        l1_ratio: float = 0.0,
     ) -> None:
         self.epsilon = epsilon
         self.loss = loss
@@ -274,6 +281,7 @@ class LinearSVR(LinearRegressor):
         self.verbose = verbose
         self.dual = dual
         self.intercept_scaling = intercept_scaling
+        self.l1_ratio = l1_ratio
 
     def _loss(self) -> Loss:
         allowed = ("epsilon_insensitive", "squared_epsilon_insensitive")

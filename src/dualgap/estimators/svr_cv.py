@@ -45,6 +45,8 @@ class LinearSVRCV(CrossValidatedC, LinearSVR):
         Seed of the order in which a solver draws rows; `newton` draws none.
     verbose : int, default=0
         Whether to show progress with the gap of the fit to all rows.
+    l1_ratio : float, default=0.0
+        ρ, the L1 part of the penalty: 0 is L2, 1 is L1; above 0 `coef_` has exact zeros.
 
     Attributes
     ----------
@@ -61,7 +63,7 @@ class LinearSVRCV(CrossValidatedC, LinearSVR):
     intercept_ : ndarray of shape (1,)
         The intercept b; 0 without an intercept.
     dual_coef_ : ndarray of shape (n_samples,)
-        The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap.
+        The duals α, with w = (1/(λS)) Σ s_i α_i x_i up to the gap where `l1_ratio` is 0.
     certificate_ : Certificate
         The primal value, the dual value and the gap between them.
     status_ : Status
@@ -117,6 +119,7 @@ class LinearSVRCV(CrossValidatedC, LinearSVR):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        l1_ratio: float = 0.0,
     ) -> None:
         self.epsilon = epsilon
         self.loss = loss
@@ -131,3 +134,4 @@ class LinearSVRCV(CrossValidatedC, LinearSVR):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.l1_ratio = l1_ratio

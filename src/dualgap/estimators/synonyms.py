@@ -27,7 +27,7 @@ def check_synonyms(estimator: Any) -> None:
     """Refuse, in one sentence, a parameter of scikit-learn's whose value asks for another model."""
     kind, parameters = type(estimator).__name__, estimator.get_params(deep=False)
     for name, synonym in SYNONYMS.items():
-        if name in parameters and name not in estimator._own_parameters and not synonym.is_accepted(parameters[name]):
+        if name in parameters and not synonym.is_accepted(parameters[name]):
             value = parameters[name]
             raise ValueError(f"{kind} needs {name} to be {synonym.needs}, got {value!r}; {synonym.advice(kind, value)}")
 
@@ -68,39 +68,15 @@ def _is_false(value: Any) -> bool:
     return _is_flag(value) and not value
 
 
-def _is_zero(value: Any) -> bool:
-    return value is None or (is_number(value) and value == 0)
-
-
-def _are_zero(values: Any) -> bool:
-    is_list = isinstance(values, list | tuple | np.ndarray)
-    return _one_of(None, "warn")(values) or (is_list and all(_is_zero(value) for value in values))
-
-
 def _say(advice: str) -> Callable[[str, Any], str]:
     return lambda kind, value: advice
 
 
-def _sparse_advice(kind: str, value: Any) -> str:
-    return f"for sparse weights use scikit-learn's {kind}"
-
-
-def _penalty_advice(kind: str, value: Any) -> str:
-    if is_number(value):
-        return f"write C={value!r}"
-    if isinstance(value, str) and value in ("l1", "elasticnet"):
-        return _sparse_advice(kind, value)
-    return f"write loss={value!r} if it is the loss"
-
-
 SYNONYMS: dict[str, Synonym] = {
-    "penalty": Synonym(_one_of("l2", None, "none", "deprecated"), "'l2', or None for no penalty", _penalty_advice),
-    "l1_ratio": Synonym(_is_zero, "0", _sparse_advice),
     "precompute": Synonym(
         lambda value: True, "anything", _say("leave it out, because the solver decides what is computed first")
     ),
     "selection": Synonym(_one_of("cyclic", "random"), "'cyclic' or 'random'", _say("leave it out")),
-    "l1_ratios": Synonym(_are_zero, "None or zeros", _sparse_advice),
     "dual": Synonym(
         lambda value: _is_flag(value) or _one_of("auto")(value),
         "True, False or 'auto'",

@@ -65,7 +65,7 @@ class BlockProblem(BaseBlockProblem):
     ) -> None:
         if l1_ratio != 0.0:
             raise ValueError(
-                f"row blocks need the L2 penalty, got l1_ratio={l1_ratio!r}; pass X in memory, or leave it out"
+                f"row blocks need the L2 penalty, got l1_ratio={l1_ratio!r}; pass X in memory, or l1_ratio=0"
             )
         self.loss: Loss = loss if isinstance(loss, Loss) else build(loss, LOSSES, "loss")
         found = blocks.scanned(self.loss.task == "classification")

@@ -263,8 +263,20 @@ def test_penalties_that_are_not_there_are_refused(model: object, sentence: str) 
 
 def test_row_blocks_say_how_a_quantile_regressor_reads_them() -> None:
     blocks = dg.Blocks([(X[:80], Y[:80]), (X[80:], Y[80:])])
-    with pytest.raises(ValueError, match=r"row blocks need the L2 penalty, got l1_ratio=1.0; .* or l1_ratio=0"):
+    with pytest.raises(
+        ValueError,
+        match="QuantileRegressor needs rows in memory for an L1 penalty, got row blocks; pass l1_ratio=0, or",
+    ):
         dg.QuantileRegressor().fit(blocks)
+    for model in (
+        dg.LassoCV(),
+        dg.ElasticNetCV(),
+        dg.Lasso(),
+        dg.LinearSVR(l1_ratio=0.5),
+        dg.PoissonRegressor(l1_ratio=1),
+    ):
+        with pytest.raises(ValueError, match="needs rows in memory"):
+            model.fit(blocks)
     assert dg.QuantileRegressor(l1_ratio=0).fit(blocks).status_ is dg.Status.CERTIFIED
 
 

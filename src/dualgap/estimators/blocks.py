@@ -36,16 +36,18 @@ if TYPE_CHECKING:
 
 Vector = NDArray[np.float64]
 # What works on row blocks in the place of an estimator that does not.
+INSTEAD_OF_L1 = (
+    "fit a sample of the rows in memory to find the columns that matter, and these columns with an L2 penalty"
+)
 INSTEAD = {
     "HuberRegressor": "choose delta yourself and solve dg.Problem(blocks, loss='huber(delta=1.35)'), or fit LinearSVR",
     "RidgeCV": "fit Ridge for each alpha and score it on blocks that it was not fitted to",
     "LogisticRegressionCV": "fit LogisticRegression for each C and score it on blocks that it was not fitted to",
     "LinearSVCCV": "fit LinearSVC for each C and score it on blocks that it was not fitted to",
     "LinearSVRCV": "fit LinearSVR for each C and score it on blocks that it was not fitted to",
+    "LassoCV": INSTEAD_OF_L1,
+    "ElasticNetCV": INSTEAD_OF_L1,
 }
-INSTEAD_OF_L1 = (
-    "fit a sample of the rows in memory to find the columns that matter, and these columns with an L2 penalty"
-)
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -126,7 +128,8 @@ def _blocks(estimator: CertifiedModel, X: Any, y: Any, sample_weight: Any) -> Bl
     if not estimator.fits_blocks:
         raise ValueError(f"{name} needs rows in memory, got row blocks; {INSTEAD[name]}")
     if estimator._l1_ratio() > 0.0:
-        raise ValueError(f"{name} needs rows in memory for an L1 penalty, got row blocks; {INSTEAD_OF_L1}")
+        simple = "pass l1_ratio=0, or " if "l1_ratio" in estimator.get_params(deep=False) else ""
+        raise ValueError(f"{name} needs rows in memory for an L1 penalty, got row blocks; {simple}{INSTEAD_OF_L1}")
     check_synonyms(estimator)
     check_limits(name, estimator.tol, estimator.max_iter, estimator.max_seconds)
     solver_of(estimator.solver)

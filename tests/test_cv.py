@@ -32,8 +32,8 @@ not_certified = pytest.mark.filterwarnings("ignore::sklearn.exceptions.Convergen
 @parametrize_with_checks(
     [
         *(estimator(Cs=2) for estimator in ALL),
-        dg.LinearSVCCV(Cs=2, penalty="l1"),
-        dg.LinearSVRCV(Cs=2, l1_ratio=1.0),
+        dg.LinearSVCCV(Cs=[0.01, 1.0], penalty="l1"),
+        dg.LinearSVRCV(Cs=[0.01, 1.0], l1_ratio=1.0),
         dg.LassoCV(alphas=3),
         dg.ElasticNetCV(alphas=3),
     ]

@@ -114,8 +114,8 @@ def sdca(
                 if s[i] == 0.0:
                     iterates.append(Iterate(w, b, alpha.copy()))
                     continue
-            curvature = s[i] * (X[i] @ X[i] / (strength * (1.0 - ratio)) + one_over_mu) / seen
-            alpha[i] = step(loss, float(X[i] @ w) + b, y[i], alpha[i], curvature)
+            dual_curvature = s[i] * (X[i] @ X[i] / (strength * (1.0 - ratio)) + one_over_mu) / seen
+            alpha[i] = step(loss, float(X[i] @ w) + b, y[i], alpha[i], dual_curvature)
             w = weights_of(seen)
             b = center + one_over_mu * float(s @ alpha) / seen
             iterates.append(Iterate(w, b, alpha.copy()))
@@ -185,9 +185,9 @@ class ShrinkingPasses:
             self.returns[i] = self.number + 1
             gap = self.loss.value(score, y[i]) - self.loss.dual_value(self.alpha[i], y[i]) + self.alpha[i] * score
             terms += s[i] * gap
-            curvature = s[i] * (X[i] @ X[i] / strength + self.one_over_mu) / self.data.total
+            dual_curvature = s[i] * (X[i] @ X[i] / strength + self.one_over_mu) / self.data.total
             # A conjugate that is curved all over has no closed step: near the best one is enough.
-            row = (score, y[i], self.alpha[i], curvature)
+            row = (score, y[i], self.alpha[i], dual_curvature)
             near = (
                 rough_logistic_dual(*row)
                 if self.loss.domain(1.0) == (0.0, 1.0) and self.loss.conjugate_curvature is None
@@ -240,11 +240,11 @@ class ShrinkingPasses:
         for i in free:
             low, high = self.conjugate_interval(i)
             step[i] = min(max(self.alpha[i] + step[i], low), high) - self.alpha[i]
-        slope_along, curvature = gradient @ step, step @ K @ step
+        slope_along, dual_curvature = gradient @ step, step @ K @ step
         self.step = p
         if slope_along > 0.0:
             # The best step size of a direction that was not clipped is 1 up to rounding, and then 1 exactly: duals reach their ends.
-            length = slope_along / curvature if curvature > (1.0 + ROUNDING) * slope_along else 1.0
+            length = slope_along / dual_curvature if dual_curvature > (1.0 + ROUNDING) * slope_along else 1.0
             old, value = self.alpha.copy(), self.dual()
             self.alpha = old + length * step
             if self.dual() > value:

@@ -12,7 +12,7 @@ import dualgap as dg
 from dualgap.solvers.newton import continuation, smooth
 from dualgap.solvers.newton.point import Point, evaluate
 from dualgap.solvers.newton.settings import Settings
-from dualgap.solvers.newton.subproblem import subsample, subsample_strides, with_all_rows
+from dualgap.solvers.newton.subproblem import subsample, subsample_intervals, with_all_rows
 from dualgap.solvers.newton.working_set import select_working_set
 
 
@@ -41,12 +41,12 @@ def test_answer_is_that_of_all_rows(loss: str, form, intercept: bool) -> None:
 
 def test_subsamples_grow_and_small_data_has_none() -> None:
     settings = Settings()
-    assert subsample_strides(problem_of("hinge", count=3000), settings) == ()
-    strides = subsample_strides(problem_of("hinge", count=600_000), settings)
-    assert list(strides) == sorted(strides, reverse=True)
-    assert len(strides) == 2
-    assert subsample_strides(problem_of("logistic", count=5900), settings) == ()
-    assert subsample_strides(problem_of("hinge", count=10_000), settings) == (5,)
+    assert subsample_intervals(problem_of("hinge", count=3000), settings) == ()
+    intervals = subsample_intervals(problem_of("hinge", count=600_000), settings)
+    assert list(intervals) == sorted(intervals, reverse=True)
+    assert len(intervals) == 2
+    assert subsample_intervals(problem_of("logistic", count=5900), settings) == ()
+    assert subsample_intervals(problem_of("hinge", count=10_000), settings) == (5,)
 
 
 def test_subsample_weights_sum_to_one() -> None:

@@ -33,10 +33,10 @@ def all_slopes(loss, scores, labels, out):
 
 
 @kernel
-def all_steps(loss, scores, labels, duals, curvatures, out):
+def all_steps(loss, scores, labels, duals, dual_curvatures, out):
     """out_i = the new dual of row i, compiled."""
     for i in range(out.size):
-        out[i] = loss.dual_step(scores[i], labels[i], duals[i], curvatures[i])
+        out[i] = loss.dual_step(scores[i], labels[i], duals[i], dual_curvatures[i])
 
 
 @kernel
@@ -84,12 +84,12 @@ def duals_for(loss: dg.Loss, label: float) -> list[float]:
     return sorted({*np.linspace(*ends, 4).tolist(), 0.0})
 
 
-def cases(loss: dg.Loss, scores: tuple[float, ...], curvatures: tuple[float, ...] = (1.0,)) -> list[np.ndarray]:
-    """Columns of scores, labels, duals and curvatures: every combination."""
+def cases(loss: dg.Loss, scores: tuple[float, ...], dual_curvatures: tuple[float, ...] = (1.0,)) -> list[np.ndarray]:
+    """Columns of scores, labels, duals and dual_curvatures: every combination."""
     rows = [
-        (score, label, dual, curvature)
+        (score, label, dual, dual_curvature)
         for label in labels_for(loss)
-        for score, dual, curvature in product(scores, duals_for(loss, label), curvatures)
+        for score, dual, dual_curvature in product(scores, duals_for(loss, label), dual_curvatures)
     ]
     return [np.array(column) for column in zip(*rows, strict=True)]
 
@@ -113,14 +113,14 @@ def test_at_a_kink_the_slope_is_the_candidate_too() -> None:
 
 @every_loss
 def test_the_dual_step_maximizes_the_dual_of_one_row(loss: dg.Loss) -> None:
-    columns = cases(loss, scores=(-4.0, -0.73, 0.0, 0.31, 1.2, 5.0), curvatures=(0.0, 1e-3, 0.5, 1.0, 40.0))
+    columns = cases(loss, scores=(-4.0, -0.73, 0.0, 0.31, 1.2, 5.0), dual_curvatures=(0.0, 1e-3, 0.5, 1.0, 40.0))
     new = agreeing(all_steps, "dual_step", kernel_loss(loss), *columns)
-    scores, labels, duals, curvatures = columns
+    scores, labels, duals, dual_curvatures = columns
     assert np.array_equal(loss.clip(new, labels), new)
 
     def gain(moved: np.ndarray) -> np.ndarray:
         line = loss.negative_conjugate(moved, labels) - (moved - duals) * scores
-        return line - curvatures * (moved - duals) ** 2 / 2.0
+        return line - dual_curvatures * (moved - duals) ** 2 / 2.0
 
     reached = gain(new)
     assert np.isfinite(reached).all()
@@ -134,7 +134,7 @@ def test_the_dual_step_maximizes_the_dual_of_one_row(loss: dg.Loss) -> None:
 
 @every_loss
 def test_the_dual_step_is_the_root_that_bisection_finds(loss: dg.Loss) -> None:
-    columns = cases(loss, scores=(-2.3, 0.17, 0.9), curvatures=(0.0, 0.02, 3.0))
+    columns = cases(loss, scores=(-2.3, 0.17, 0.9), dual_curvatures=(0.0, 0.02, 3.0))
     new = agreeing(all_steps, "dual_step", kernel_loss(loss), *columns)
     expected = [best_dual(table_of(loss), *map(float, row)) for row in zip(*columns, strict=True)]
     np.testing.assert_allclose(new, expected, rtol=1e-11, atol=1e-12)
@@ -142,11 +142,11 @@ def test_the_dual_step_is_the_root_that_bisection_finds(loss: dg.Loss) -> None:
 
 @every_loss
 def test_a_second_step_from_the_answer_stays(loss: dg.Loss) -> None:
-    scores, labels, duals, curvatures = cases(loss, scores=(-2.3, 0.17, 0.9), curvatures=(0.02, 3.0))
+    scores, labels, duals, dual_curvatures = cases(loss, scores=(-2.3, 0.17, 0.9), dual_curvatures=(0.02, 3.0))
     step = kernel_loss(loss)
-    new = agreeing(all_steps, "dual_step", step, scores, labels, duals, curvatures)
-    moved = scores + curvatures * (new - duals)
-    again = agreeing(all_steps, "dual_step", step, moved, labels, new, curvatures)
+    new = agreeing(all_steps, "dual_step", step, scores, labels, duals, dual_curvatures)
+    moved = scores + dual_curvatures * (new - duals)
+    again = agreeing(all_steps, "dual_step", step, moved, labels, new, dual_curvatures)
     np.testing.assert_allclose(again, new, rtol=1e-10, atol=1e-11)
     push = agreeing(all_violations, "kkt_violation", step, moved, labels, new)
     # There the dual is at rest: it wants to move by rounding alone, unless a bound holds it.
@@ -165,9 +165,9 @@ LOGISTIC_DUALS = (0.0, 1e-300, 1e-20, 1e-3, 0.25, 0.5, 0.9, 1.0 - 1e-9, 1.0 - 2.
 
 def logistic_cases() -> list[np.ndarray]:
     rows = [
-        (score, label, label * dual, curvature)
+        (score, label, label * dual, dual_curvature)
         for score, label, dual in product(LOGISTIC_SCORES, (-1.0, 1.0), LOGISTIC_DUALS)
-        for curvature in np.logspace(-8, 8, 9)
+        for dual_curvature in np.logspace(-8, 8, 9)
     ]
     return [np.array(column) for column in zip(*rows, strict=True)]
 
@@ -189,30 +189,30 @@ def test_no_cycle_where_the_sigmoid_saturates() -> None:
     random = np.random.default_rng(5)
     scores = np.concatenate([[-2.9237049426587767, -2.8771474643124244], random.uniform(-3.5, -2.3, 2000)])
     duals = np.concatenate([[0.0, 0.0], random.choice([0.0, 1e-300], 2000)])
-    curvatures = np.concatenate([[29.66560413898693, 8997.33699794388], 10.0 ** random.uniform(1.0, 4.0, 2000)])
+    dual_curvatures = np.concatenate([[29.66560413898693, 8997.33699794388], 10.0 ** random.uniform(1.0, 4.0, 2000)])
     for label in (1.0, -1.0):
-        columns = label * scores, np.full(scores.size, label), label * duals, curvatures
+        columns = label * scores, np.full(scores.size, label), label * duals, dual_curvatures
         new = compiled(all_steps, NEWTON, *columns)
         expected = np.asarray(logistic_dual(*columns), dtype=np.float64)
         np.testing.assert_allclose(new, expected, rtol=0.0, atol=1e-12)
 
 
 def test_the_closed_form_is_the_papers_and_never_lowers_the_dual() -> None:
-    scores, labels, duals, curvatures = logistic_cases()
-    new = agreeing(all_steps, "dual_step", CLOSED_FORM, scores, labels, duals, curvatures)
+    scores, labels, duals, dual_curvatures = logistic_cases()
+    new = agreeing(all_steps, "dual_step", CLOSED_FORM, scores, labels, duals, dual_curvatures)
     inside = labels * new
     assert ((inside >= 0.0) & (inside <= 1.0)).all()
     near = np.abs(scores) < 500.0
-    rows = zip(scores[near], labels[near], duals[near], curvatures[near], strict=True)
+    rows = zip(scores[near], labels[near], duals[near], dual_curvatures[near], strict=True)
     expected = [closed_form_dual(table_of(dg.Logistic()), *map(float, row)) for row in rows]
     np.testing.assert_allclose(new[near], expected, rtol=1e-13, atol=1e-15)
 
     # Δ·score is where digits go at scores of 1e4, so the rise is summed from the small parts.
     loss, delta = dg.Logistic(), new - duals
     rise = loss.negative_conjugate(new, labels) - loss.negative_conjugate(duals, labels)
-    rise = rise - delta * scores - curvatures * delta**2 / 2.0
-    assert (rise >= -1e-14 * (1.0 + np.abs(delta * scores) + curvatures * delta**2)).all()
-    exact = compiled(all_steps, NEWTON, scores, labels, duals, curvatures)
+    rise = rise - delta * scores - dual_curvatures * delta**2 / 2.0
+    assert (rise >= -1e-14 * (1.0 + np.abs(delta * scores) + dual_curvatures * delta**2)).all()
+    exact = compiled(all_steps, NEWTON, scores, labels, duals, dual_curvatures)
     wants_to_move = np.abs(exact - duals) > 1e-6
     assert (rise[wants_to_move] > 0.0).all()
 
@@ -225,7 +225,7 @@ def test_kkt_violation_is_negative_exactly_where_a_bound_holds(loss: dg.Loss) ->
     expected = np.array(
         [reference_violation(table, *map(float, row)) for row in zip(scores, labels, duals, strict=True)]
     )
-    # A held dual does not move, at whatever curvature; one that pushes does.
+    # A held dual does not move, at whatever dual_curvature; one that pushes does.
     stays = np.array(
         [best_dual(table, *map(float, row), 0.1) == row[2] for row in zip(scores, labels, duals, strict=True)]
     )

@@ -24,7 +24,7 @@ class StallSettings:
     frozen_epochs: float = 50.0
     # The largest ratio of two gaps in double-double arithmetic, one after the other, with which a run goes on: a gap that falls more
     # slowly is not expected to reach tol.
-    gap_fall: float = 0.5
+    gap_decay: float = 0.5
 
 
 SETTINGS = StallSettings()
@@ -75,6 +75,6 @@ class StallDetector:
         if precise.certificate.gap < certificate.gap:
             judged, certificate = precise, precise.certificate
         is_proof_impossible = certificate.seems_to_prove(*tolerances) and not certificate.could_prove(*tolerances)
-        is_falling = certificate.gap <= SETTINGS.gap_fall * self.precise_gap
+        is_falling = certificate.gap <= SETTINGS.gap_decay * self.precise_gap
         self.precise_gap = certificate.gap
         return judged, is_frozen or is_proof_impossible or not is_falling

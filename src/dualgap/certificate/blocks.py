@@ -198,8 +198,8 @@ def _score(problem: BlockProblem, fit: float) -> float:
     """Accuracy, or R² for real targets, from the mean of what is right or of squared errors."""
     if problem.classes is not None:
         return fit
-    spread = problem.label_square - problem.label_mean**2
-    return 1.0 - fit / spread if spread > 0.0 else 0.0
+    variance = problem.label_square - problem.label_mean**2
+    return 1.0 - fit / variance if variance > 0.0 else 0.0
 
 
 def _with_factors(

@@ -42,5 +42,5 @@ def best_factor(
     def slope(t: float) -> float:
         return problem.mean_of(lambda c: loss.ray_slope(t, duals[c], labels[c])) - penalty_slope(t)
 
-    limit = min(largest, *(loss.ray_limit(duals[c], labels[c]) for c in problem.chunks()))
+    limit = min(largest, *(loss.ray_limit(duals[c], labels[c]) for c in problem.formula_slices()))
     return ray.best_factor(slope, limit, problem.baseline)

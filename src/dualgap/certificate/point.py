@@ -40,7 +40,7 @@ def facts_of(problem: BaseProblem) -> Facts:
     rows = problem.rows
     # Σ s_i passes through n operations; S = n without weights.
     weight_operations = 0 if problem.sample_weight is None else rows.count
-    partitions = (problem.chunks(), partition(rows.count, SETTINGS.certificate_values))
+    partitions = (problem.formula_slices(), partition(rows.count, SETTINGS.certificate_values))
     slice_operations = max(max(int(c.stop - c.start) for c in slices) + len(slices) for slices in partitions)
     sum_operations = slice_operations + 2 + weight_operations
     mean_square = problem.mean_squared_norm * (1.0 + gamma(rows.count + rows.dimension + sum_operations))

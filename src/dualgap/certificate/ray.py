@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dualgap.linalg.floats import HALF_DIGITS, TINY
-from dualgap.linalg.root_finding import MAX_STEPS, STRIDE_GROWTH
+from dualgap.linalg.root_finding import MAX_STEPS, STEP_GROWTH
 
 
 def best_factor(slope: Callable[[float], float], limit: float, baseline: float) -> float:
@@ -23,7 +23,7 @@ def best_factor(slope: Callable[[float], float], limit: float, baseline: float) 
     while at_high > 0.0 and high < limit:
         # D still rises: look further out, at least where a line through both slopes would pass zero.
         root = _on_line(low, at_low, high, at_high)
-        low, at_low, high = high, at_high, min(limit, max(STRIDE_GROWTH * high, root))
+        low, at_low, high = high, at_high, min(limit, max(STEP_GROWTH * high, root))
         at_high = slope(high)
     if not (np.isfinite(at_low) and np.isfinite(at_high)):
         return 1.0
@@ -39,7 +39,7 @@ def best_factor(slope: Callable[[float], float], limit: float, baseline: float) 
         if step % 2 == 0:
             t = _on_line(low, at_low, high, at_high)
         else:
-            t = 0.5 * (low + high) if low > TINY else high / STRIDE_GROWTH
+            t = 0.5 * (low + high) if low > TINY else high / STEP_GROWTH
         here = slope(t)
         if abs(here) <= HALF_DIGITS * baseline:
             break
@@ -49,5 +49,5 @@ def best_factor(slope: Callable[[float], float], limit: float, baseline: float) 
 
 def _on_line(low: float, at_low: float, high: float, at_high: float) -> float:
     """Where the line through two slopes passes zero; no number for a level line."""
-    fall = at_low - at_high
-    return low + (high - low) * (at_low / fall) if fall > 0.0 else np.nan
+    difference = at_low - at_high
+    return low + (high - low) * (at_low / difference) if difference > 0.0 else np.nan

@@ -24,7 +24,7 @@ from dualgap.certificate.bounds import (
     gamma,
 )
 from dualgap.certificate.point import score_errors
-from dualgap.certificate.softmax_candidates import Moved, moved_probabilities, moves
+from dualgap.certificate.softmax_candidates import Moved, moved_probabilities, transfer
 from dualgap.certificate.verdict import Certificate
 from dualgap.data.blocks import Block
 from dualgap.data.blocks.block import sums_over
@@ -124,9 +124,9 @@ def _duals(recipe: SoftmaxRecipe, scores: Matrix, labels: Classes) -> Matrix:
 def softmax_verdict(problem: MultinomialBlockProblem, asked: SoftmaxQuestion, answers: Partial) -> SoftmaxJudgement:
     """The certificate that the sum of all blocks' answers proves."""
     d, k = problem.weights_shape
-    recipe, whole = asked.recipe, problem.total_weight
+    recipe, total = asked.recipe, problem.total_weight
     combination = answers.sums[: d * k].reshape(k, d).T / problem.lambda_n
-    dual_sums, dual_sizes = answers.sums[d * k : d * k + 2 * k].reshape(2, k) / whole
+    dual_sums, dual_sizes = answers.sums[d * k : d * k + 2 * k].reshape(2, k) / total
     values, entropies, sizes, gaps, repair, support, fit = map(float, answers.sums[-NUMBERS:])
     operations = _operations(problem) + 2 + problem.weight_operations
     facts = facts_of(problem, float(problem.largest_norms.sum()), _operations(problem))
@@ -134,30 +134,30 @@ def softmax_verdict(problem: MultinomialBlockProblem, asked: SoftmaxQuestion, an
     # Sums over the classes are a part of each term.
     relative = (k + LOSS_OPERATIONS) / LOSS_OPERATIONS
     grown = 1.0 + gamma(operations + k + 4)
-    rate, dual = (float(root) * sqrt(grown) * SLACK / sqrt(whole) for root in answers.roots)
+    rate, dual = (float(root) * sqrt(grown) * SLACK / sqrt(total) for root in answers.roots)
     sums = RowSums(
-        values / whole,
-        entropies / whole,
-        sizes / whole * relative * grown,
-        gaps / whole,
+        values / total,
+        entropies / total,
+        sizes / total * relative * grown,
+        gaps / total,
         rate * errors.root_mean_square * SLACK,
         rate,
         dual,
         0.0,
-        repair / whole,
+        repair / total,
         sqrt(2.0) * SLACK,
     )
     lost = problem.count * UNDERFLOW * (sqrt(d) + facts.matrix_norm) / problem.lambda_n
     # A row's own dual is minus the sum of its others, which k operations compute.
     dual_error = gamma(operations + 8 + k) * dual * facts.row_norm / problem.strength + lost
     amounts = np.abs(dual_sums) + gamma(operations + k + 8) * dual_sizes + problem.count * UNDERFLOW
-    moving = float((amounts / problem.class_weights).max()) if problem.intercept else 0.0
+    moved_part = float((amounts / problem.class_weights).max()) if problem.intercept else 0.0
     precision = Precision(
         errors.root_mean_square,
         dual_error,
         operations,
         # A class weight is a sum of weights over S, and its largest amount is a quotient of those.
-        moving * (1.0 + gamma(2 * (problem.weight_operations + tree_depth(problem.home.count)) + 8)),
+        moved_part * (1.0 + gamma(2 * (problem.weight_operations + tree_depth(problem.home.count)) + 8)),
     )
     model = Model(
         problem.strength,
@@ -175,11 +175,11 @@ def softmax_verdict(problem: MultinomialBlockProblem, asked: SoftmaxQuestion, an
         root_of_squares(None, (recipe.weights - combination).ravel()),
     )
     proven = certificate(model, sums, precision, parts)
-    moved = moves(dual_sums, problem.class_weights) if problem.intercept else None
+    moved = transfer(dual_sums, problem.class_weights) if problem.intercept else None
     zero = of_zero_duals(proven)
     if zero is not None:
-        return SoftmaxJudgement(zero, moved, 0.0, 0, fit / whole)
-    return SoftmaxJudgement(replace(proven, dual=max(proven.dual, 0.0)), moved, 1.0, int(support), fit / whole)
+        return SoftmaxJudgement(zero, moved, 0.0, 0, fit / total)
+    return SoftmaxJudgement(replace(proven, dual=max(proven.dual, 0.0)), moved, 1.0, int(support), fit / total)
 
 
 def _operations(problem: MultinomialBlockProblem) -> int:

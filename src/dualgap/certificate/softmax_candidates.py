@@ -39,7 +39,7 @@ class Moved(NamedTuple):
     """The part of what is given up that each class receives."""
 
 
-def moves(lacking: Vector, class_weights: Vector) -> Moved | None:
+def transfer(lacking: Vector, class_weights: Vector) -> Moved | None:
     """What has to move where each class lacks d_c of its part n_c of the rows; None where nothing has to."""
     held = class_weights - lacking
     has_too_much = lacking < 0.0
@@ -57,7 +57,7 @@ def moved_probabilities(p: Matrix, moved: Moved) -> Matrix:
 
 def _move_probability(problem: MultinomialProblem, duals: Matrix) -> None:
     """In place: duals with Σ s_i A_i = 0."""
-    moved = moves(problem.dual_sums(duals), problem.class_weights)
+    moved = transfer(problem.dual_sums(duals), problem.class_weights)
     if moved is None:
         return
 
@@ -65,20 +65,20 @@ def _move_probability(problem: MultinomialProblem, duals: Matrix) -> None:
         # The own entry, 1 − p_c, is set by keep_all_inside.
         duals[c] = -moved_probabilities(probabilities(duals[c], problem.labels[c]), moved)
 
-    for _ in parallel_map(move, problem.chunks()):
+    for _ in parallel_map(move, problem.formula_slices()):
         pass
 
 
 def keep_all_inside(problem: MultinomialProblem, duals: Matrix) -> None:
     """In place: duals whose domain holds them exactly, as sums of floats."""
-    for _ in parallel_map(lambda c: keep_inside(duals[c], problem.labels[c]), problem.chunks()):
+    for _ in parallel_map(lambda c: keep_inside(duals[c], problem.labels[c]), problem.formula_slices()):
         pass
 
 
 def best_factor(problem: MultinomialProblem, duals: Matrix, quadratic: float) -> float:
     """About the t that maximizes D(tA); `quadratic` is λ‖W(A)‖²."""
-    chunks = list(parallel_map(lambda c: entropies(duals[c], problem.labels[c]), problem.chunks()))
-    all_rows = Entropies(np.concatenate([p.missing for p in chunks]), np.concatenate([p.others for p in chunks]))
+    found = list(parallel_map(lambda c: entropies(duals[c], problem.labels[c]), problem.formula_slices()))
+    all_rows = Entropies(np.concatenate([p.missing for p in found]), np.concatenate([p.others for p in found]))
     largest = float(all_rows.missing.max())
     if largest == 0.0:
         return 1.0

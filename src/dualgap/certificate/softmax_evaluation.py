@@ -90,7 +90,7 @@ class SoftmaxPoint(Point[MultinomialProblem]):
                 root_of_squares(problem.normalized_weights, errors) * SLACK,
                 sqrt(sum(side.error**2 for side in sides)),
                 self._sum_operations,
-                self._moving_part(np.array([side.dual_sum for side in sides]) / problem.total_weight),
+                self._moved_part(np.array([side.dual_sum for side in sides]) / problem.total_weight),
             )
             proven = certificate(
                 self._model(),
@@ -166,7 +166,7 @@ class SoftmaxPoint(Point[MultinomialProblem]):
             ]
             return np.array(linear), np.array([root_of_squares(s, rates), root_of_squares(s, found.duals)])
 
-        found = list(parallel_map(totals, problem.chunks()))
+        found = list(parallel_map(totals, problem.formula_slices()))
         sums = np.sum([linear for linear, _ in found], axis=0)
         # Sums over the classes are a part of each term.
         relative = (k + LOSS_OPERATIONS) / LOSS_OPERATIONS
@@ -194,9 +194,9 @@ class SoftmaxPoint(Point[MultinomialProblem]):
             return 0.0
         sizes = problem.total_of(lambda c: problem.normalized_weights[c] @ np.abs(duals[c]))
         relative = gamma(self._sum_operations + problem.class_count + 8)
-        return self._moving_part(np.abs(problem.dual_sums(duals)) + relative * sizes)
+        return self._moved_part(np.abs(problem.dual_sums(duals)) + relative * sizes)
 
-    def _moving_part(self, amounts: Vector) -> float:
+    def _moved_part(self, amounts: Vector) -> float:
         """The part of the probability that has to move where each class holds up to `amounts` too much or too little.
 
         A class that holds q too much of its n_c gives up the part q/(n_c + q) ≤ q/n_c of its probability in every row.

@@ -143,23 +143,23 @@ class Rows:
             )
         return self
 
-    def take(self, picked: NDArray[Any]) -> Rows:
+    def take(self, numbers: NDArray[Any]) -> Rows:
         """A copy of some rows, by their numbers."""
         known = self.__dict__.get("squared_norms")
-        norms = None if known is None else known[picked]
+        norms = None if known is None else known[numbers]
         if isinstance(self.arrays, DenseRows):
-            return Rows(DenseRows(self.arrays.values[picked]), picked.size, self.dimension, norms)
-        part = csr(*self.arrays, (self.count, self.dimension))[picked]
+            return Rows(DenseRows(self.arrays.values[numbers]), numbers.size, self.dimension, norms)
+        part = csr(*self.arrays, (self.count, self.dimension))[numbers]
         unsigned = [values.view(UNSIGNED[values.dtype]) for values in (part.indices, part.indptr)]
-        return Rows(SparseRows(part.data, *unsigned), picked.size, self.dimension, norms)
+        return Rows(SparseRows(part.data, *unsigned), numbers.size, self.dimension, norms)
 
-    def take_columns(self, picked: NDArray[Any]) -> Rows:
+    def take_columns(self, numbers: NDArray[Any]) -> Rows:
         """A copy of some columns, by their numbers in rising order."""
         if isinstance(self.arrays, DenseRows):
-            return Rows(DenseRows(np.ascontiguousarray(self.arrays.values[:, picked])), self.count, picked.size)
-        part = csr(*self.arrays, (self.count, self.dimension))[:, picked]
+            return Rows(DenseRows(np.ascontiguousarray(self.arrays.values[:, numbers])), self.count, numbers.size)
+        part = csr(*self.arrays, (self.count, self.dimension))[:, numbers]
         unsigned = [values.view(UNSIGNED[values.dtype]) for values in (part.indices, part.indptr)]
-        return Rows(SparseRows(part.data, *unsigned), self.count, picked.size)
+        return Rows(SparseRows(part.data, *unsigned), self.count, numbers.size)
 
     def dense(self) -> Rows:
         """A copy of the rows with every zero stored."""

@@ -8,7 +8,7 @@ from dualgap.kernels.compile import kernel
 
 @kernel
 def step_all_duals(labels, loss, dual_curvature, scores, duals):
-    """One projected (proximal) gradient step: each dual moves against the same scores with the same curvature."""
+    """One projected (proximal) gradient step: each dual moves against the same scores with the same step size."""
     for i in range(duals.size):
         duals[i] = loss.dual_step(scores[i], labels[i], duals[i], dual_curvature)
 
@@ -21,7 +21,7 @@ def box_steps(gram, labels, sample_weight, loss, lambda_n, order, duals, weighte
     """
     averaged = 0.0
     if average is not None:
-        averaged = average.counts.updates
+        averaged = average.scalars.updates
     for k in range(order.size):
         i = order[k]
         score = 0.0
@@ -38,4 +38,4 @@ def box_steps(gram, labels, sample_weight, loss, lambda_n, order, duals, weighte
                 average.duals.corrections[i] += averaged * (new - old)
         averaged += 1.0
     if average is not None:
-        average.counts.updates = averaged
+        average.scalars.updates = averaged

@@ -31,7 +31,7 @@ def asdca_steps(data, loss, lambda_n, theta, batch, order, duals, dual_weights, 
     """
     scale, averaged, scale_sum = scalars.scale, 0.0, 0.0
     if average is not None:
-        averaged, scale_sum = average.counts.updates, average.counts.scale_sum
+        averaged, scale_sum = average.scalars.updates, average.scalars.scale_sum
     candidates = np.empty(batch)
     begin = 0
     while begin < order.size:
@@ -67,4 +67,4 @@ def asdca_steps(data, loss, lambda_n, theta, batch, order, duals, dual_weights, 
         begin += size
     scalars.scale = scale
     if average is not None:
-        average.counts.updates, average.counts.scale_sum = averaged, scale_sum
+        average.scalars.updates, average.scalars.scale_sum = averaged, scale_sum

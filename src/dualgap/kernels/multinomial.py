@@ -43,21 +43,21 @@ def _sparse_scores(rows, i, weights, out):
         p += ONE
 
 
-def _dense_add(rows, i, moves, weights):
+def _dense_add(rows, i, factors, weights):
     row = rows.values[i]
     for f in range(row.size):
         value = row[f]
         if value != 0.0:
-            for j in range(moves.size):
-                weights[f, j] += value * moves[j]
+            for j in range(factors.size):
+                weights[f, j] += value * factors[j]
 
 
-def _sparse_add(rows, i, moves, weights):
+def _sparse_add(rows, i, factors, weights):
     p, end = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[np.uint64(i) + ONE])
     while p < end:
         value, f = rows.data[p], rows.indices[p]
-        for j in range(moves.size):
-            weights[f, j] += value * moves[j]
+        for j in range(factors.size):
+            weights[f, j] += value * factors[j]
         p += ONE
 
 
@@ -70,9 +70,9 @@ def scores_of(rows, i, weights, out):
     SCORES[type(rows)](rows, i, weights, out)
 
 
-def add_outer(rows, i, moves, weights):
-    """W += x_i movesᵀ, in place."""
-    ADD[type(rows)](rows, i, moves, weights)
+def add_outer(rows, i, factors, weights):
+    """W += x_i factorsᵀ, in place."""
+    ADD[type(rows)](rows, i, factors, weights)
 
 
 @specialized(scores_of)
@@ -81,12 +81,12 @@ def _scores_of(rows, i, weights, out):
 
 
 @specialized(add_outer)
-def _add_outer(rows, i, moves, weights):
+def _add_outer(rows, i, factors, weights):
     return by_class(ADD, rows)
 
 
 @kernel
-def probability_at(level, curvature):
+def probability_at(level, dual_curvature):
     """The p > 0 with ln p + κp = level, for a level of at most κ: a first guess, then steps of fourth order.
 
     With w = κp this is w + ln w = level + ln κ; the steps are those of Fritsch, Shafer & Crowley, "Solution of the
@@ -94,16 +94,16 @@ def probability_at(level, curvature):
     """
     # Half of float64's exponents are left for κ; where level is larger, only the other branch's logarithm counts.
     alone = np.exp(min(level, 0.5 * LOG_MAX))
-    grown = curvature * alone
+    grown = dual_curvature * alone
     if grown <= 2.0:
         p = alone / (1.0 + grown)
     else:
-        long = level + np.log(curvature)
-        p = (long - np.log(long)) / curvature if long > 1.0 else 1.0 / curvature
+        long = level + np.log(dual_curvature)
+        p = (long - np.log(long)) / dual_curvature if long > 1.0 else 1.0 / dual_curvature
     if p == 0.0:
         return p
     for _ in range(8):
-        w = curvature * p
+        w = dual_curvature * p
         residual = level - np.log(p) - w
         if abs(residual) <= UNIT * (1.0 + w):
             break
@@ -116,21 +116,21 @@ def probability_at(level, curvature):
 
 
 @kernel
-def simplex_step(levels, curvature, p):
+def simplex_step(levels, dual_curvature, p):
     """Write the p of the simplex with ln p_j + κp_j = levels_j − μ into `p`.
 
     Σ p_j falls with μ and is convex in it. The start, where the largest p_j alone is 1, lies left of the root, so that
     Newton's steps come from one side and never pass it.
     """
-    mu = levels.max() - curvature
+    mu = levels.max() - dual_curvature
     total = 0.0
     for _ in range(MAX_STEPS):
         total, slope = 0.0, 0.0
         for j in range(levels.size):
-            value = probability_at(levels[j] - mu, curvature)
+            value = probability_at(levels[j] - mu, dual_curvature)
             p[j] = value
             total += value
-            slope += value / (1.0 + curvature * value)
+            slope += value / (1.0 + dual_curvature * value)
         before, mu = mu, mu + (total - 1.0) / slope
         if total - 1.0 <= 2.0 * UNIT * levels.size or mu == before:
             break
@@ -147,31 +147,31 @@ def multinomial_steps(
     row_weights is None where all are 1, which compiles to a kernel without them.
     """
     count = weights.shape[1]
-    levels, moves = np.empty(count), np.empty(count)
+    levels, row_duals = np.empty(count), np.empty(count)
     for k in range(order.size):
         if k + AHEAD < order.size:
             prefetch(rows, order[k + AHEAD])
         i = order[k]
         own = classes[i]
         scores_of(rows, i, weights, levels)
-        curvature = squared_norms[i] / lambda_n + rate
+        dual_curvature = squared_norms[i] / lambda_n + rate
         weight = 1.0
         if row_weights is not None:
             weight = row_weights[i]
-            curvature *= weight
+            dual_curvature *= weight
         for j in range(count):
-            levels[j] += intercepts[j] - curvature * duals[i, j]
-        levels[own] += curvature
-        simplex_step(levels, curvature, moves)
+            levels[j] += intercepts[j] - dual_curvature * duals[i, j]
+        levels[own] += dual_curvature
+        simplex_step(levels, dual_curvature, row_duals)
         missing = 0.0
         for j in range(count):
             if j != own:
-                missing += moves[j]
-                moves[j] = -moves[j]
-        moves[own] = missing
+                missing += row_duals[j]
+                row_duals[j] = -row_duals[j]
+        row_duals[own] = missing
         for j in range(count):
-            change = moves[j] - duals[i, j]
-            duals[i, j] = moves[j]
-            moves[j] = change * weight / lambda_n
+            change = row_duals[j] - duals[i, j]
+            duals[i, j] = row_duals[j]
+            levels[j] = change * weight / lambda_n
             intercepts[j] += change * weight * rate
-        add_outer(rows, i, moves, weights)
+        add_outer(rows, i, levels, weights)

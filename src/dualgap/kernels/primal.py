@@ -66,8 +66,8 @@ def primal_steps(data, loss, settings, order, weights, duals, scalars, average):
     squared_norm, offset = scalars.squared_norm, scalars.offset
     averaged, scale_sum, offset_sum = 0.0, 0.0, 0.0
     if average is not None:
-        averaged, scale_sum = average.counts.updates, average.counts.scale_sum
-        offset_sum = average.counts.offset_sum
+        averaged, scale_sum = average.scalars.updates, average.scalars.scale_sum
+        offset_sum = average.scalars.offset_sum
     candidates = np.empty(batch)
     begin = 0
     while begin < order.size:
@@ -134,5 +134,5 @@ def primal_steps(data, loss, settings, order, weights, duals, scalars, average):
     scalars.scale, scalars.updates, scalars.intercept = scale, updates, intercept
     scalars.squared_norm, scalars.offset = squared_norm, offset
     if average is not None:
-        average.counts.updates, average.counts.scale_sum = averaged, scale_sum
-        average.counts.offset_sum = offset_sum
+        average.scalars.updates, average.scalars.scale_sum = averaged, scale_sum
+        average.scalars.offset_sum = offset_sum

@@ -20,8 +20,8 @@ AHEAD = 4
 
 
 def new_scalars(intercept):
-    """The scalars that coordinate steps change; seen_weight is Σ s_i of the rows that modified SGD has seen."""
-    return record(intercept=float(intercept), seen_weight=0.0)
+    """The scalars that coordinate steps change; touched_weight is Σ s_i of the rows that modified SGD has touched."""
+    return record(intercept=float(intercept), touched_weight=0.0)
 
 
 @kernel
@@ -34,7 +34,7 @@ def sdca_steps(data, loss, constants, order, duals, weights, scalars, average):
     intercept, rate, scale = scalars.intercept, constants.intercept_rate, 1.0 / constants.lambda_n
     averaged = 0.0
     if average is not None:
-        averaged = average.counts.updates
+        averaged = average.scalars.updates
     for k in range(order.size):
         if k + AHEAD < order.size:
             ahead = order[k + AHEAD]
@@ -57,31 +57,31 @@ def sdca_steps(data, loss, constants, order, duals, weights, scalars, average):
         averaged += 1.0
     scalars.intercept = intercept
     if average is not None:
-        average.counts.updates = averaged
+        average.scalars.updates = averaged
 
 
 @kernel
 def modified_sgd_steps(data, loss, constants, center, order, duals, weights, scalars):
     """The modified-SGD first epoch: each row in turn as if it were the last, with w^(t) = Σ s_i α_i x_i/(λt).
 
-    t is the weight seen so far. `weights` holds Σ s_i α_i x_i/(λS) throughout, so w^(t) is weights·S/t and no pass
-    rescales it; when every row was seen once, t = S and weights = w(duals). The intercept's way from `center`, where it
+    t is the weight touched so far. `weights` holds Σ s_i α_i x_i/(λS) throughout, so w^(t) is weights·S/t and no pass
+    rescales it; when every row was touched once, t = S and weights = w(duals). The intercept's way from `center`, where it
     started, is stretched likewise.
     """
     total = constants.lambda_n / constants.strength
-    seen, intercept, rate = scalars.seen_weight, scalars.intercept, constants.intercept_rate
+    touched, intercept, rate = scalars.touched_weight, scalars.intercept, constants.intercept_rate
     for k in range(order.size):
         if k + AHEAD < order.size:
             prefetch(data.rows, order[k + AHEAD])
         i = order[k]
         weight = weight_of(data.sample_weight, i)
-        stretch = total / seen if seen > 0.0 else 0.0
+        stretch = total / touched if touched > 0.0 else 0.0
         score = (dot(data.rows, i, weights) + (intercept - center)) * stretch + center
-        seen += weight
+        touched += weight
         if weight > 0.0:
-            dual_curvature = weight * (constants.squared_norms[i] / constants.lambda_n + rate) * (total / seen)
+            dual_curvature = weight * (constants.squared_norms[i] / constants.lambda_n + rate) * (total / touched)
             new = loss.dual_step(score, data.labels[i], 0.0, dual_curvature)
             duals[i] = new
             add_to(data.rows, i, weight * new / constants.lambda_n, weights)
             intercept += weight * new * rate
-    scalars.seen_weight, scalars.intercept = seen, intercept
+    scalars.touched_weight, scalars.intercept = touched, intercept

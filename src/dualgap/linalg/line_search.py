@@ -21,7 +21,7 @@ class Bracket(NamedTuple):
     slope_high: float
     last: float
     slope_last: float
-    is_middle_due: bool
+    is_middle_next: bool
     """Whether the next safeguarded trial is the middle of the bracket instead of the secant's zero."""
 
 
@@ -36,12 +36,12 @@ def next_trial(known: Bracket, t: float, slope: float, derivative: float, is_smo
     `is_smooth` says that the slope has no corners, so that a parabola through two trials predicts its zero.
     """
     before = abs(known.slope_last) if known.last else inf
-    low, slope_low, high, slope_high, due = (
+    low, slope_low, high, slope_high, middle_next = (
         known.low,
         known.slope_low,
         known.high,
         known.slope_high,
-        known.is_middle_due,
+        known.is_middle_next,
     )
     if slope < 0.0:
         low, slope_low = t, slope
@@ -61,12 +61,12 @@ def next_trial(known: Bracket, t: float, slope: float, derivative: float, is_smo
     elif abs(slope) > 0.5 * before or not (low < proposal < high):
         # The secant's zero and the middle in turn: the first is quick where the slope is a line, the second always halves.
         secant = low + (high - low) * slope_low / (slope_low - slope_high)
-        is_middle = due or not (low < secant < high)
-        due = not due
+        is_middle = middle_next or not (low < secant < high)
+        middle_next = not middle_next
         proposal = 0.5 * (low + high) if is_middle else secant
     if not (low < proposal < high):
         proposal = nan
-    return Bracket(low, slope_low, high, slope_high, t, slope, due), proposal
+    return Bracket(low, slope_low, high, slope_high, t, slope, middle_next), proposal
 
 
 def is_lower(known: Bracket, t: float, slope: float, derivative: float) -> bool:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 # A search in float64 halves its bracket at least every other step, so it ends long before.
 MAX_STEPS = 200
 # How much farther each step may go while no bracket is known.
-STRIDE_GROWTH = 4.0
+STEP_GROWTH = 4.0
 
 
 def between_kinks(slope: Callable[[float], float], kinks: NDArray[np.float64]) -> float:
@@ -34,7 +34,7 @@ def slope_root(
 
     `slope` gives the slope and the size of what was summed for it; a slope within rounding of that size counts as zero.
     """
-    b, stride, before = start, 1.0, np.inf
+    b, step, before = start, 1.0, np.inf
     low, high = -np.inf, np.inf
     for _ in range(MAX_STEPS):
         here, size = slope(b)
@@ -52,11 +52,11 @@ def slope_root(
             # The middle, or nearer to the start where a Newton step over a flat stretch led far beyond the root.
             nearer, towards = (low, 1.0) if abs(low - start) <= abs(high - start) else (high, -1.0)
             half = 0.5 * (high - low)
-            proposal = 0.5 * (low + high) if half <= stride else nearer + towards * stride
-            stride *= STRIDE_GROWTH
+            proposal = 0.5 * (low + high) if half <= step else nearer + towards * step
+            step *= STEP_GROWTH
         else:
-            proposal = b - float(np.sign(here)) * stride
-            stride *= STRIDE_GROWTH
+            proposal = b - float(np.sign(here)) * step
+            step *= STEP_GROWTH
         if not low < proposal < high:
             break
         before, b = abs(here), float(proposal)

@@ -80,7 +80,7 @@ class BaseProblem(ABC):
 
     @abstractmethod
     def losses(self, scores: Vector, c: slice) -> Vector:
-        """φ_i(z_i) for the scores of a chunk of the rows."""
+        """φ_i(z_i) for the scores of a slice of the rows."""
 
     @abstractmethod
     def suggested_duals(self, scores: Vector) -> Vector:
@@ -136,27 +136,27 @@ class BaseProblem(ABC):
     # Means over the rows.
 
     @abstractmethod
-    def chunks(self) -> list[slice]:
+    def formula_slices(self) -> list[slice]:
         """Slices that cover the rows: formulas are computed for one at a time, and threads share the slices."""
 
     def mean_of(self, values: Callable[[slice], Vector]) -> float:
-        """(1/S) Σ s_i v_i, with v computed chunk by chunk."""
+        """(1/S) Σ s_i v_i, with v computed slice by slice."""
         weights = self.sample_weight
         found = self.total_of(lambda c: total(None if weights is None else weights[c], values(c)))
         return float(found) / self.total_weight
 
     def total_of(self, value: Callable[[slice], Any]) -> Any:
-        """The sum of a value for each chunk."""
-        return sum(parallel_map(value, self.chunks()))
+        """The sum of a value for each slice."""
+        return sum(parallel_map(value, self.formula_slices()))
 
     def each(self, values: Callable[[slice], Vector]) -> Vector:
-        """v_i, or one number a class, for all rows, computed chunk by chunk; always a new array."""
+        """v_i, or one number a class, for all rows, computed slice by slice; always a new array."""
         out = np.empty(self.duals_shape)
 
         def fill(c: slice) -> None:
             out[c] = values(c)
 
-        for _ in parallel_map(fill, self.chunks()):
+        for _ in parallel_map(fill, self.formula_slices()):
             pass
         return out
 
@@ -202,7 +202,7 @@ class BaseProblem(ABC):
         return self.penalty.l1_ratio
 
     def weighted(self, duals: Vector, c: slice = EVERY) -> Vector:
-        """s_i α_i, for all rows or for the duals of a chunk."""
+        """s_i α_i, for all rows or for the duals of a slice."""
         if self.sample_weight is None:
             return duals
         weights = self.sample_weight[c]

@@ -72,10 +72,10 @@ class BaseBlockProblem(ABC):
         """S, in the units of the coded weights."""
         self.mean_squared_norm = size / weight
         """(1/S) Σ s ‖x‖²."""
-        curvature = size / max(self.strength * weight, np.finfo(np.float64).tiny)
-        if not curvature * max(largest / weight, 1.0) < LARGEST_DUAL_CURVATURE:
+        dual_curvature = size / max(self.strength * weight, np.finfo(np.float64).tiny)
+        if not dual_curvature * max(largest / weight, 1.0) < LARGEST_DUAL_CURVATURE:
             raise ValueError(
-                f"X and strength need ‖x‖²/(strength·n) below {LARGEST_DUAL_CURVATURE:g}, got {curvature:g}; "
+                f"X and strength need ‖x‖²/(strength·n) below {LARGEST_DUAL_CURVATURE:g}, got {dual_curvature:g}; "
                 "divide X by its largest absolute value, or raise strength"
             )
 

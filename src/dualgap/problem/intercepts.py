@@ -52,7 +52,7 @@ def _expand(problem: MultinomialProblem, scores: Matrix, b: Vector) -> Expansion
     k = problem.class_count
 
     def chunk_sums(c: slice) -> Matrix:
-        """One matrix with all sums of a chunk: products of probabilities, their sums, the gradient, the loss."""
+        """One matrix with all sums of a slice: products of probabilities, their sums, the gradient, the loss."""
         values, duals = softmax(scores[c] + b, problem.labels[c])
         weights = problem.normalized_weights[c]
         p = probabilities(duals, problem.labels[c])

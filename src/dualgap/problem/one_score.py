@@ -168,7 +168,7 @@ class Problem(BaseProblem):
         """(1/S) Σ s_i v_i."""
         return total(self.sample_weight, values) / self.total_weight
 
-    def chunks(self) -> list[slice]:
+    def formula_slices(self) -> list[slice]:
         return partition(self.rows.count)
 
     def dual(self, duals: Vector, combination: Vector) -> float:

@@ -18,14 +18,14 @@ def score(scores: Vector, labels: Vector, task: str, sample_weight: Vector | Non
         return accuracy((scores > 0.0) == (labels > 0.0), sample_weight)
     with np.errstate(over="ignore", under="ignore"):
         deviations, errors = labels - _mean(labels, sample_weight), labels - scores
-        spread, error = _mean_square(deviations, sample_weight), _mean_square(errors, sample_weight)
-        if not (SAFE_SQUARES < spread < np.inf):
+        variance, error = _mean_square(deviations, sample_weight), _mean_square(errors, sample_weight)
+        if not (SAFE_SQUARES < variance < np.inf):
             # In units of the largest deviation neither square leaves float64's range before R² itself does.
             unit = float(np.abs(deviations).max())
             if unit == 0.0:
                 return 1.0 if np.array_equal(scores, labels) else 0.0
-            spread, error = (_mean_square(values / unit, sample_weight) for values in (deviations, errors))
-    return 1.0 - error / spread if spread > 0.0 else 0.0
+            variance, error = (_mean_square(values / unit, sample_weight) for values in (deviations, errors))
+    return 1.0 - error / variance if variance > 0.0 else 0.0
 
 
 def accuracy(is_right: NDArray[np.bool_], sample_weight: Vector | None = None) -> float:

@@ -126,7 +126,7 @@ class MultinomialProblem(BaseProblem):
             return float(np.log(self.class_count))
         return float(-self.class_weights @ np.log(self.class_weights))
 
-    def chunks(self) -> list[slice]:
+    def formula_slices(self) -> list[slice]:
         return partition(self.rows.count, SETTINGS.formula_values * self.class_count)
 
     def dual(self, duals: Matrix, combination: Matrix) -> float:

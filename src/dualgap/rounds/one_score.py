@@ -28,7 +28,7 @@ from dualgap.rounds.settings import PROBED, SETTINGS
 from dualgap.solvers.newton.preconditioner import sample_preconditioner
 from dualgap.solvers.newton.rounds import (
     Evaluate,
-    Evaluated,
+    Evaluation,
     Multiply,
     Place,
     Probe,
@@ -57,27 +57,27 @@ def answer_block(block: Block, asked: Asked) -> tuple[Partial, Partial]:
     return judge_block(block, asked.judge), evaluate_block(block, asked.newton)
 
 
-class Visited(NamedTuple):
+class RoundPoint(NamedTuple):
     """A point that a round evaluated."""
 
     asked: Question
     judged: BlockJudgement
-    newton: Evaluated
+    newton: Evaluation
 
 
-class OneScoreRun(Run[BlockProblem, Visited]):
+class OneScoreRun(Run[BlockProblem, RoundPoint]):
     """A run on a problem with one score a row."""
 
-    def first(self, weights: Vector, intercept: Any) -> Visited:
+    def first(self, weights: Vector, intercept: Any) -> RoundPoint:
         problem = self.problem
         self.has_matrix = problem.dimension <= SETTINGS.dense_columns
         self.constant = float(problem.sample_problem.constant)
         self.first_norm = inf
         gamma = self._first_gamma(weights, float(intercept)) if problem.loss.has_kink else 0.0
         step = np.zeros(problem.dimension) if gamma else NO_STEP
-        return self._visit(Place(np.array(weights), step, float(intercept), 0.0, gamma))
+        return self._evaluate(Place(np.array(weights), step, float(intercept), 0.0, gamma))
 
-    def step(self, here: Visited) -> Visited:
+    def step(self, here: RoundPoint) -> RoundPoint:
         """A Newton step, at a smaller γ where the smoothing's part of the gap is the larger one."""
         place = here.newton.place
         gamma = place.gamma
@@ -86,7 +86,7 @@ class OneScoreRun(Run[BlockProblem, Visited]):
             self.idle = 0
         self.steps += 1
         step = here.newton.step_to(self.problem, gamma) if self.has_matrix else self._truncated(here, gamma)
-        there = self._visit(self._moved(place, step, 1.0, gamma))
+        there = self._evaluate(self._moved(place, step, 1.0, gamma))
         if (
             self.ending is not None
             or there.newton.slope(self.problem, step) <= SETTINGS.accepted_slope * step.decrement
@@ -94,9 +94,9 @@ class OneScoreRun(Run[BlockProblem, Visited]):
             return there
         asked = Probe(self.problem.loss, place._replace(gamma=gamma), step.weights, step.shift, PROBED)
         found, _ = slopes(self.problem, asked, self.ask(probe_block, asked, add))
-        return self._visit(self._moved(place, step, self.step_size(found), gamma))
+        return self._evaluate(self._moved(place, step, self.step_size(found), gamma))
 
-    def answer(self, point: Visited) -> tuple[Vector, Any, Any]:
+    def answer(self, point: RoundPoint) -> tuple[Vector, Any, Any]:
         recipe, problem = point.asked.recipe, self.problem
         weights, intercept = recipe.at
         duals = BlockDuals(recipe, point.judged.factors, problem.loss, problem.coding, weights, intercept)
@@ -127,28 +127,28 @@ class OneScoreRun(Run[BlockProblem, Visited]):
             place.intercept_step + size * step.shift,
             gamma,
         )
-        length = np.sqrt(self.problem.mean_squared_norm * float(moved.step @ moved.step)) + abs(moved.intercept_step)
-        if UNIT * length > SETTINGS.pair_noise * gamma:
+        step_norm = np.sqrt(self.problem.mean_squared_norm * float(moved.step @ moved.step)) + abs(moved.intercept_step)
+        if UNIT * step_norm > SETTINGS.pair_noise * gamma:
             weights, intercept = moved.at
             return Place(weights, np.zeros_like(weights), intercept, 0.0, gamma)
         return moved
 
-    def _visit(self, place: Place) -> Visited:
+    def _evaluate(self, place: Place) -> RoundPoint:
         """A round at a place, and its record."""
         problem = self.problem
         asked = question(problem, DualRecipe(*place), self.constant)
         if self.has_matrix or place.gamma:
             evaluate = Evaluate(problem.loss, place, self.has_matrix)
             judge, newton = self.ask(answer_block, Asked(asked, evaluate), add_pairs)
-            evaluated = Evaluated.of(problem, evaluate, newton.sums)
+            evaluated = Evaluation.of(problem, evaluate, newton.sums)
         else:
             # Newton reads the gradient from the judge's combination, which need not be summed and sent twice.
             judge = self.ask(judge_block, asked, add)
             combination = weighted_combination(judge, problem.dimension)
-            evaluated = Evaluated.of_combination(problem, place, combination)
-        return self.visited(Visited(asked, verdict(problem, asked, judge), evaluated))
+            evaluated = Evaluation.of_combination(problem, place, combination)
+        return self.recorded(RoundPoint(asked, verdict(problem, asked, judge), evaluated))
 
-    def _next_gamma(self, here: Visited) -> float:
+    def _next_gamma(self, here: RoundPoint) -> float:
         """A smaller γ, but no smaller than tol needs: the smoothing's part of the gap decreases about as γ does."""
         gamma, judged = here.newton.place.gamma, here.judged
         goal = self.goal(judged.certificate.primal)
@@ -156,7 +156,7 @@ class OneScoreRun(Run[BlockProblem, Visited]):
         needed = 0.5 * goal / judged.rows_gap * gamma if judged.rows_gap else 0.0
         return max(SETTINGS.gamma_decay * gamma, min(needed, 0.5 * gamma), min(self._smallest_gamma, gamma))
 
-    def _truncated(self, here: Visited, gamma: float) -> Step:
+    def _truncated(self, here: RoundPoint, gamma: float) -> Step:
         """A Newton step by conjugate residuals, a round for each product with the Hessian."""
         problem, place = self.problem, here.newton.place
         # Curved rows stay on their segments at a smaller γ, where their part of the gradient and of the Hessian is larger by this factor.

@@ -43,7 +43,7 @@ class Judged(Protocol):
     def score(self) -> float: ...
 
 
-class Visited(Protocol):
+class RoundPoint(Protocol):
     """A point that a round evaluated."""
 
     @property
@@ -51,7 +51,7 @@ class Visited(Protocol):
 
 
 AProblem = TypeVar("AProblem", bound=BaseBlockProblem)
-APoint = TypeVar("APoint", bound=Visited)
+APoint = TypeVar("APoint", bound=RoundPoint)
 
 
 class Run(ABC, Generic[AProblem, APoint]):
@@ -112,7 +112,7 @@ class Run(ABC, Generic[AProblem, APoint]):
         with self.clock:
             return self.problem.home.sum(function, message, plus)
 
-    def visited(self, found: APoint) -> APoint:
+    def recorded(self, found: APoint) -> APoint:
         """The point that a round evaluated, recorded; the best one is kept, and the run may end."""
         gap = found.judged.certificate.gap
         self.idle = 0 if self.best is None or gap < 0.9 * self.best.judged.certificate.gap else self.idle + 1

@@ -26,8 +26,8 @@ from dualgap.solvers.newton import softmax_settings
 from dualgap.solvers.newton.softmax_hessian import centered, preconditioner
 from dualgap.solvers.newton.softmax_rounds import (
     AlongSoftmax,
-    EvaluatedSoftmax,
     EvaluateSoftmax,
+    SoftmaxEvaluation,
     SoftmaxPlace,
     evaluate_softmax_block,
     multiply_softmax_block,
@@ -50,61 +50,61 @@ def answer_block(block: Block, asked: Asked) -> tuple[Partial, Partial]:
     return judge_softmax_block(block, asked.judge), evaluate_softmax_block(block, asked.newton)
 
 
-class Visited(NamedTuple):
+class RoundPoint(NamedTuple):
     """A point that a round evaluated."""
 
     asked: SoftmaxQuestion
     judged: SoftmaxJudgement
-    newton: EvaluatedSoftmax
+    newton: SoftmaxEvaluation
 
 
-class SoftmaxRun(Run[MultinomialBlockProblem, Visited]):
+class SoftmaxRun(Run[MultinomialBlockProblem, RoundPoint]):
     """A run on the softmax model."""
 
-    def first(self, weights: Matrix, intercept: Any) -> Visited:
+    def first(self, weights: Matrix, intercept: Any) -> RoundPoint:
         problem = self.problem
         side = (problem.dimension + problem.intercept) * problem.class_count
         self.has_matrix = side <= SETTINGS.softmax_side
         # A part common to all classes only costs penalty, and no Newton step changes it.
-        return self._visit(SoftmaxPlace(centered(np.asarray(weights)), np.array(intercept, dtype=np.float64)))
+        return self._evaluate(SoftmaxPlace(centered(np.asarray(weights)), np.array(intercept, dtype=np.float64)))
 
-    def step(self, here: Visited) -> Visited:
+    def step(self, here: RoundPoint) -> RoundPoint:
         """A Newton step, whole or of the size at which its slope vanishes."""
         self.steps += 1
         place = here.newton.place
         step = here.newton.newton_step(self.problem) if self.has_matrix else self._truncated(here)
         decrement = -here.newton.slope(step)
-        there = self._visit(place.moved(step, 1.0))
+        there = self._evaluate(place.moved(step, 1.0))
         if self.ending is not None or there.newton.slope(step) <= SETTINGS.accepted_slope * decrement:
             return there
         asked = AlongSoftmax(place, step, PROBED)
         slopes = softmax_slopes(self.problem, asked, self.ask(probe_softmax_block, asked, add))
-        return self._visit(place.moved(step, self.step_size(slopes)))
+        return self._evaluate(place.moved(step, self.step_size(slopes)))
 
-    def answer(self, point: Visited) -> tuple[Matrix, Any, Any]:
+    def answer(self, point: RoundPoint) -> tuple[Matrix, Any, Any]:
         recipe = point.asked.recipe
         duals = SoftmaxBlockDuals(recipe, point.judged.factor, self.problem.coding)
         return recipe.weights, recipe.intercept, duals
 
-    def _visit(self, place: SoftmaxPlace) -> Visited:
+    def _evaluate(self, place: SoftmaxPlace) -> RoundPoint:
         """A round at a place, and its record; one more of the judge alone where moved duals are expected to prove the goal."""
         problem = self.problem
         asked = question(problem, SoftmaxRecipe(*place))
         judge, newton = self.ask(
             answer_block, Asked(asked, EvaluateSoftmax(place, self.has_matrix, problem.intercept)), add_pairs
         )
-        judged, evaluated = softmax_verdict(problem, asked, judge), EvaluatedSoftmax.of(problem, place, newton.sums)
+        judged, evaluation = softmax_verdict(problem, asked, judge), SoftmaxEvaluation.of(problem, place, newton.sums)
         c = judged.certificate
         is_unproven = judged.moved is not None and not c.proves(self.limits.tol, self.limits.gap_tol)
-        if is_unproven and evaluated.estimated_gap(problem) <= self.goal(c.primal):
+        if is_unproven and evaluation.estimated_gap(problem) <= self.goal(c.primal):
             asked = question(problem, SoftmaxRecipe(*place, judged.moved))
             again = softmax_verdict(problem, asked, self.ask(judge_softmax_block, asked, add))
             if again.certificate.gap < c.gap:
-                return self.visited(Visited(asked, again, evaluated))
+                return self.recorded(RoundPoint(asked, again, evaluation))
             asked = question(problem, SoftmaxRecipe(*place))
-        return self.visited(Visited(asked, judged, evaluated))
+        return self.recorded(RoundPoint(asked, judged, evaluation))
 
-    def _truncated(self, here: Visited) -> Matrix:
+    def _truncated(self, here: RoundPoint) -> Matrix:
         """A Newton step by conjugate residuals, a round for each product with the Hessian."""
         problem, place, sample = self.problem, here.newton.place, self.problem.sample_problem
         settings = softmax_settings.SETTINGS

@@ -56,7 +56,7 @@ class ASDCA(Solver):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.whole("batch_size")
+        self.check_integer("batch_size")
         self.positive("gamma")
         self._factor()
 
@@ -126,4 +126,4 @@ class ASDCA(Solver):
     def iterate_sums(self, problem: Problem, state: State) -> tuple[Vector, Vector]:
         assert state.average is not None
         weights, duals = dual_iterate_sums(problem, state.average, state.duals)
-        return weights + state.average.weights.of(state.lag, state.average.counts.scale_sum), duals
+        return weights + state.average.weights.of(state.lag, state.average.scalars.scale_sum), duals

@@ -132,8 +132,8 @@ def _row_bytes(problem: Problem) -> int:
 
 def _largest_column(problem: Problem, settings: AutoSettings) -> float:
     """The largest column's part of the sum of squares, on a sample of the rows."""
-    stride = max(1, problem.rows.count // settings.sampled_rows)
-    sampled = problem.rows.take(np.arange(0, problem.rows.count, stride)).dense()
+    interval = max(1, problem.rows.count // settings.sampled_rows)
+    sampled = problem.rows.take(np.arange(0, problem.rows.count, interval)).dense()
     values = np.asarray(sampled.arrays[0], dtype=np.float64)
     squares = np.einsum("ij,ij->j", values, values)
     total = float(squares.sum())

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
 
-COUNTS = np.dtype((np.record, [("updates", np.float64), ("scale_sum", np.float64), ("offset_sum", np.float64)]))
+SCALARS = np.dtype((np.record, [("updates", np.float64), ("scale_sum", np.float64), ("offset_sum", np.float64)]))
 
 
 class RunningSum(NamedTuple):
@@ -37,17 +37,17 @@ class Average(NamedTuple):
 
     weights: RunningSum
     duals: RunningSum
-    counts: Any
-    """A record: `updates` is their number, `scale_sum` is C, `offset_sum` the sum of a scalar that a solver's weights contain."""
+    scalars: Any
+    """A record: `updates` is the number of iterates, `scale_sum` is C, `offset_sum` the sum of a scalar that a solver's weights contain."""
 
     @staticmethod
     def begin(weights_shape: tuple[int, ...], duals_shape: tuple[int, ...]) -> Average:
         """No iterate summed yet, of weights and duals in the given shapes."""
         weights, duals = (RunningSum(np.zeros(shape), np.zeros(shape)) for shape in (weights_shape, duals_shape))
-        return Average(weights, duals, np.zeros((), COUNTS)[()])
+        return Average(weights, duals, np.zeros((), SCALARS)[()])
 
     def add(self, weights: Vector, duals: Vector) -> None:
         """Sum one more iterate, given whole."""
         np.add(self.weights.total, weights, out=self.weights.total)
         np.add(self.duals.total, duals, out=self.duals.total)
-        self.counts.updates += 1.0
+        self.scalars.updates += 1.0

@@ -87,7 +87,7 @@ class Solver(ABC):
                     f"{self.name} needs {option} > 0, got {value!r}; leave it out for a choice from the data"
                 )
 
-    def whole(self, option: str) -> None:
+    def check_integer(self, option: str) -> None:
         """Refuse an option that is not a whole number of at least 1."""
         value = getattr(self, option)
         if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
@@ -176,10 +176,10 @@ class Solver(ABC):
     def average(self, problem: Any, state: Any) -> Answer:
         """The mean of the iterates since `begin_average`, over updates, with the last intercept."""
         last = self.answer(problem, state)
-        if state.average is None or state.average.counts.updates == 0.0:
+        if state.average is None or state.average.scalars.updates == 0.0:
             return last
         weights, duals = self.iterate_sums(problem, state)
-        updates = state.average.counts.updates
+        updates = state.average.scalars.updates
         return Answer(weights / updates, last.intercept, duals / updates)
 
     def iterate_sums(self, problem: Any, state: Any) -> tuple[Vector, Vector]:
@@ -243,7 +243,7 @@ def warm_duals(problem: Problem, warm: Answer | None) -> Vector:
 
 def dual_iterate_sums(problem: Problem, average: Average, duals: Vector) -> tuple[Vector, Vector]:
     """The sums of w(α) and α over iterates whose weights are w(α); w(α) is linear."""
-    total = average.duals.of(duals, average.counts.updates)
+    total = average.duals.of(duals, average.scalars.updates)
     return problem.weights_of(total), total
 
 

@@ -105,7 +105,7 @@ class PrimalSolver(Solver):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.one_of("sampling", SAMPLINGS)
-        self.whole("batch_size")
+        self.check_integer("batch_size")
 
     def check(self, problem: Problem) -> None:
         super().check(problem)
@@ -172,10 +172,10 @@ class PrimalSolver(Solver):
     def iterate_sums(self, problem: Problem, state: State) -> tuple[Vector, Vector]:
         """w(α) is linear, so the sum of the weights is w of the sum of the duals, and the offsets where there are any."""
         assert state.average is not None
-        duals = state.average.duals.of(state.duals, state.average.counts.scale_sum)
+        duals = state.average.duals.of(state.duals, state.average.scalars.scale_sum)
         weights = problem.weights_of(duals)
         if state.offset is not None:
-            weights += state.average.counts.offset_sum * state.offset
+            weights += state.average.scalars.offset_sum * state.offset
         return weights, duals
 
 
@@ -183,19 +183,19 @@ def longest(problem: Problem) -> float:
     """max over rows of (n s_i/S)(‖x_i‖² + ρ): the largest second derivative that one row adds to the sampled objective, over φ″."""
     squares = problem.rows.squared_norms + intercept_scale(problem)
     if problem.sample_weight is not None:
-        with np.errstate(over="ignore"):  # an infinite length makes the step as small as float64 has
+        with np.errstate(over="ignore"):  # an infinite squared norm makes the step as small as float64 has
             squares = squares * problem.sample_weight * (problem.rows.count / problem.total_weight)
     return float(squares.max())
 
 
-def default_step(loss: Loss, strength: float, baseline: float, length: float) -> float:
+def default_step(loss: Loss, strength: float, baseline: float, squared_norm: float) -> float:
     """1/(smoothness·‖x‖² + λ); for a kink, the step that moves one row's score by about its loss at zero."""
-    if length <= 0.0:
+    if squared_norm <= 0.0:
         return 1.0 / strength
     if loss.has_kink:
         scale = baseline / loss.lipschitz or 1.0
-        return scale / (loss.lipschitz * length + strength * scale)
-    return 1.0 / (loss.smoothness * length + strength)
+        return scale / (loss.lipschitz * squared_norm + strength * scale)
+    return 1.0 / (loss.smoothness * squared_norm + strength)
 
 
 def first_update(strength: float, step: float) -> float:

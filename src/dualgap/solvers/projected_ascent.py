@@ -22,7 +22,7 @@ EIGENVALUE_MARGIN = 1.05
 
 
 class State(NamedTuple):
-    """Duals, the weights they give, and the curvature of the steps."""
+    """Duals, the weights they give, and the bound on the Hessian of D that sets the step size."""
 
     duals: Vector
     weights: Vector

@@ -178,9 +178,9 @@ class SDCA(Solver):
 
     def answer(self, problem: Problem, state: State) -> Answer:
         weights, intercept = state.weights, float(state.scalars.intercept)
-        seen = state.scalars.seen_weight
-        if state.is_first_epoch_open and seen > 0.0:
-            stretch = problem.total_weight / seen
+        touched = state.scalars.touched_weight
+        if state.is_first_epoch_open and touched > 0.0:
+            stretch = problem.total_weight / touched
             moved = (intercept - first_intercept(problem)) * stretch
             return Answer(weights * stretch, first_intercept(problem) + moved, state.duals)
         return Answer(weights, intercept, state.duals)

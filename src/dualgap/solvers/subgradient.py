@@ -73,8 +73,8 @@ class Subgradient(Solver):
 
     def eta(self, problem: Problem, updates: int) -> float:
         """The step size after a number of updates."""
-        length = problem.mean_squared_norm + intercept_scale(problem)
-        step = self.step or default_step(problem.loss, problem.strength, problem.baseline, length)
+        squared_norm = problem.mean_squared_norm + intercept_scale(problem)
+        step = self.step or default_step(problem.loss, problem.strength, problem.baseline, squared_norm)
         schedule = self.schedule or ("inverse" if problem.loss.has_kink else "constant")
         if schedule == "constant":
             return step

@@ -194,9 +194,9 @@ class Scan(NamedTuple):
     def sample_rows(self, rows: Rows) -> int:
         """Rows that a block hands over at most."""
         columns = min(rows.dimension, MAX_SAMPLED_COLUMNS)
-        wanted = max(SAMPLE_ROWS_PER_COLUMN * columns, SMALLEST_SAMPLE)
+        needed = max(SAMPLE_ROWS_PER_COLUMN * columns, SMALLEST_SAMPLE)
         row_bytes = 12 * rows.stored / rows.count + 64
-        return max(-(-min(wanted, int(self.sample_bytes / row_bytes)) // self.blocks), 1)
+        return max(-(-min(needed, int(self.sample_bytes / row_bytes)) // self.blocks), 1)
 
 
 def facts_of(block: Block, scan: Scan) -> tuple[Facts, Block]:
@@ -241,11 +241,11 @@ def facts_of(block: Block, scan: Scan) -> tuple[Facts, Block]:
         label_square,
         smallest,
     )
-    stride = -(-rows.count // scan.sample_rows(rows))
-    picked = np.arange(stride // 2, rows.count, stride)
+    interval = -(-rows.count // scan.sample_rows(rows))
+    numbers = np.arange(interval // 2, rows.count, interval)
     # Each sampled row stands for those around it, so that blocks of all sizes count as they should.
-    scale = rows.count / max(picked.size, 1)
-    sample = Block(block.number, rows.take(picked), np.asarray(block.labels[picked]), s[picked] * scale)
+    scale = rows.count / max(numbers.size, 1)
+    sample = Block(block.number, rows.take(numbers), np.asarray(block.labels[numbers]), s[numbers] * scale)
     return facts, sample
 
 

@@ -100,9 +100,9 @@ class Streamed(Home):
         """The blocks in order, with one read ahead."""
         loads = self._loads()
         with ThreadPoolExecutor(1, thread_name_prefix="dualgap_read") as pool:
-            following = pool.submit(next, loads, None)
-            while (block := following.result()) is not None:
-                following = pool.submit(next, loads, None)
+            next_block = pool.submit(next, loads, None)
+            while (block := next_block.result()) is not None:
+                next_block = pool.submit(next, loads, None)
                 yield block
                 del block  # or it would be held while the next but one is read
 

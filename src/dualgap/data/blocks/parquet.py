@@ -150,7 +150,7 @@ class Parquet:
 
     def readers(self) -> Iterator[tuple[Any, Any, Any]]:
         """The blocks in order, read anew."""
-        return map(self._block, self.batches(self._wanted, self.batch_rows))
+        return map(self._block, self.batches(self._columns_read, self.batch_rows))
 
     def parts(self) -> list[Callable[[], tuple[Any, Any, Any]]]:
         """A function for each group of rows of each file, which reads it as a block."""
@@ -162,11 +162,11 @@ class Parquet:
         ]
 
     def _read(self, fragment: Any) -> tuple[Any, Any, Any]:
-        batches = fragment.to_table(columns=self._wanted).combine_chunks().to_batches()
+        batches = fragment.to_table(columns=self._columns_read).combine_chunks().to_batches()
         return self._block(batches[0])
 
     @property
-    def _wanted(self) -> list[str]:
+    def _columns_read(self) -> list[str]:
         extra = [name for name in (self.target, self.weight) if name is not None]
         return list(dict.fromkeys([*self.columns, *extra]))
 
@@ -203,7 +203,7 @@ class Parquet:
         """The values of each column of text or categories, in order, found in a pass over these columns."""
         import pyarrow.compute as compute
 
-        self.refuse_lacking(self._wanted, self.takes_all)
+        self.refuse_lacking(self._columns_read, self.takes_all)
         self._refuse_other_types()
         names = [name for name in self.columns if self._is_category(name)]
         found: dict[str, set[str]] = {name: set() for name in names}

@@ -25,7 +25,7 @@ from dualgap.solvers.newton.point import (
 )
 from dualgap.solvers.newton.row_space import RefinementPoint, RowSpace, row_space
 from dualgap.solvers.newton.settings import Settings
-from dualgap.solvers.newton.subproblem import Subproblem, subsample, subsample_count, subsample_strides, with_all_rows
+from dualgap.solvers.newton.subproblem import Subproblem, subsample, subsample_count, subsample_intervals, with_all_rows
 from dualgap.solvers.newton.working_set import select_working_set
 
 
@@ -45,10 +45,10 @@ class PointWithGap:
 
 @dataclass(frozen=True)
 class Subsampled:
-    """Steps on a subsample, and the strides of the larger ones to come."""
+    """Steps on a subsample; `intervals` has k for each larger one to come, where that one has every k-th row."""
 
     current: PointWithGap
-    strides: tuple[int, ...]
+    intervals: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ class Continuation:
         phase = self.phase
         if not self.is_phase_done:
             return phase.current.sub.count
-        strides = phase.strides if isinstance(phase, Subsampled) else ()
-        return subsample_count(self.space.reduced, strides[0]) if strides else self.space.reduced.rows.count
+        intervals = phase.intervals if isinstance(phase, Subsampled) else ()
+        return subsample_count(self.space.reduced, intervals[0]) if intervals else self.space.reduced.rows.count
 
     def advance(self) -> Continuation:
         """The state after the next step: a Newton step, which may select a working set first, or the change to the next phase."""
@@ -192,10 +192,10 @@ class Continuation:
         """The next subsample, or all rows; from a working set that brought the gap down, the next working set."""
         reduced, phase = self.space.reduced, self.phase
         at = phase.current.point
-        if isinstance(phase, Subsampled) and phase.strides:
-            sub = subsample(reduced, phase.strides[0])
+        if isinstance(phase, Subsampled) and phase.intervals:
+            sub = subsample(reduced, phase.intervals[0])
             current = _with_gap(sub, evaluate(sub, at.weights, at.intercept, at.gamma))
-            return replace(self, phase=Subsampled(current, phase.strides[1:]))
+            return replace(self, phase=Subsampled(current, phase.intervals[1:]))
         all_rows = with_all_rows(reduced)
         if isinstance(phase, OnWorkingSet):
             scores = reduced.rows.scores(at.weights)
@@ -220,13 +220,13 @@ def start(problem: Problem, warm: Answer | None, tol: float, settings: Settings)
         current = _with_gap(with_all_rows(space.reduced), found)
         return Continuation(space, settings, tol, OnAllRows(current), problem.baseline)._moved_to(current)
     reduced = space.reduced
-    strides = subsample_strides(reduced, settings)
-    sub = subsample(reduced, strides[0]) if strides else with_all_rows(reduced)
+    intervals = subsample_intervals(reduced, settings)
+    sub = subsample(reduced, intervals[0]) if intervals else with_all_rows(reduced)
     zeros: Vector = np.zeros(reduced.rows.dimension)
     point = evaluate_from_scores(sub, zeros, first_intercept(problem), np.zeros(sub.count), first_gamma)
     current = _with_gap(sub, point)
-    if strides:
-        return Continuation(space, settings, tol, Subsampled(current, strides[1:]), problem.baseline)
+    if intervals:
+        return Continuation(space, settings, tol, Subsampled(current, intervals[1:]), problem.baseline)
     return Continuation(space, settings, tol, OnAllRows(current), primal_at_cold_start(problem))
 
 

@@ -100,14 +100,14 @@ def search(sub: Subproblem, point: Point, direction: Direction) -> Search:
         slope_derivative = quadratic + sub.dot(score_change * score_change, second)
         if abs(slope_here) <= tolerance and is_lower(known, t, slope_here, slope_derivative):
             break
-        known, following = next_trial(known, t, slope_here, slope_derivative, not has_corners)
-        if isnan(following) or trial + 1 == MAX_STEPS:
+        known, proposal = next_trial(known, t, slope_here, slope_derivative, not has_corners)
+        if isnan(proposal) or trial + 1 == MAX_STEPS:
             if not has_corners and slope_here > tolerance:
                 # No step size with a small slope was found; the last one whose slope is negative lowers F for sure.
                 t = known.low
                 duals, second = derivatives(loss, labels, point.scores, point.intercept, t, score_change)
             break
-        t = following
+        t = proposal
     return Search(t, duals, second)
 
 
@@ -125,11 +125,11 @@ def _carry_curved(
     On the curved segment the dual is (kink − z)/γ, in which nothing is left of a distance as small as γ; its change along the
     direction has no such cancellation.
     """
-    own, curvature = point.duals[curved], point.second_derivatives[curved]
-    reached = own - curvature * (t * score_change[curved])
+    own, own_second = point.duals[curved], point.second_derivatives[curved]
+    reached = own - own_second * (t * score_change[curved])
     if len(sub.loss.kinks(np.zeros(1))) > 1:
         # Across the flat segment between two kinks lies another curved segment, which only the score tells.
         same = own * reached > 0.0
-        curved, curvature, reached = curved[same], curvature[same], reached[same]
+        curved, own_second, reached = curved[same], own_second[same], reached[same]
     inside = sub.loss.clip(reached, sub.labels[curved])
-    duals[curved], second[curved] = inside, np.where(inside == reached, curvature, 0.0)
+    duals[curved], second[curved] = inside, np.where(inside == reached, own_second, 0.0)

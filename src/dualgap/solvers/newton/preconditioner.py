@@ -46,7 +46,7 @@ def importance_sample(importance: Vector, count: int) -> tuple[NDArray[np.intp],
     if count >= importance.size:
         return np.arange(importance.size), np.ones(importance.size)
     cumulative = np.cumsum(importance)
-    stride = float(cumulative[-1]) / count
-    drawn = np.searchsorted(cumulative, (np.arange(count) + 0.5) * stride)
+    interval = float(cumulative[-1]) / count
+    drawn = np.searchsorted(cumulative, (np.arange(count) + 0.5) * interval)
     numbers, times = np.unique(np.minimum(drawn, importance.size - 1), return_counts=True)
-    return numbers, times * (stride / importance[numbers])
+    return numbers, times * (interval / importance[numbers])

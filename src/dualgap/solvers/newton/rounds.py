@@ -52,7 +52,7 @@ class Place(NamedTuple):
 
 
 class Evaluate(NamedTuple):
-    """Asks each block for its part of the loss, the gradient and, where it is wanted, of the Hessian."""
+    """Asks each block for its part of the loss, the gradient and, where it is needed, of the Hessian."""
 
     loss: Loss
     place: Place
@@ -153,7 +153,7 @@ class Step(NamedTuple):
     decrement: float
 
 
-class Evaluated(NamedTuple):
+class Evaluation(NamedTuple):
     """A place with the sums of all blocks there, divided by S."""
 
     place: Place
@@ -167,19 +167,19 @@ class Evaluated(NamedTuple):
     """Σ q φ_γ″ x xᵀ; None where no matrix was asked for."""
 
     @staticmethod
-    def of(problem: BlockProblem, asked: Evaluate, sums: Vector) -> Evaluated:
+    def of(problem: BlockProblem, asked: Evaluate, sums: Vector) -> Evaluation:
         """The sums that blocks returned for `asked`."""
         d, scaled = problem.dimension, sums / problem.total_weight
         sent = 3 if asked.has_matrix else 2
         numbers, lower = scaled[sent * d : sent * d + 3], scaled[sent * d + 3 :]
         curved, linear = (np.append(scaled[k * d : (k + 1) * d], numbers[k]) for k in range(2))
         if not asked.has_matrix:
-            return Evaluated(asked.place, curved, linear, None, None)
+            return Evaluation(asked.place, curved, linear, None, None)
         border = np.append(scaled[2 * d : 3 * d], numbers[2])
         gram = np.empty((d, d))
         gram[np.tril_indices(d)] = lower
         gram.T[np.tril_indices(d)] = lower
-        return Evaluated(asked.place, curved, linear, border, gram)
+        return Evaluation(asked.place, curved, linear, border, gram)
 
     @staticmethod
     def of_combination(problem: BlockProblem, place: Place, combination: Vector) -> Evaluated:

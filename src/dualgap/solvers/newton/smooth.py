@@ -18,20 +18,20 @@ from dualgap.solvers.newton.point import Point, evaluate, evaluate_from_scores, 
 from dualgap.solvers.newton.prediction import Prediction, predict
 from dualgap.solvers.newton.row_space import RefinementPoint, RowSpace, row_space
 from dualgap.solvers.newton.settings import Settings
-from dualgap.solvers.newton.subproblem import Subproblem, subsample, subsample_count, subsample_strides, with_all_rows
+from dualgap.solvers.newton.subproblem import Subproblem, subsample, subsample_count, subsample_intervals, with_all_rows
 from dualgap.solvers.newton.systems import DenseSystem
 
 
 @dataclass(frozen=True)
 class Subsampled:
-    """A point on a subsample, and the strides of the larger ones to come."""
+    """A point on a subsample; `intervals` has k for each larger one to come, where that one has every k-th row."""
 
     sub: Subproblem
     point: Point
     primal: float
     squared_decrement: float
     """gᵀH⁻¹g of the step that led here, twice what it was expected to lower P by; infinite before the first."""
-    strides: tuple[int, ...]
+    intervals: tuple[int, ...]
 
 
 class Factored(NamedTuple):
@@ -85,13 +85,13 @@ class Smooth:
             return self.all_rows.count
         if not self._is_solved(phase):
             return phase.sub.count
-        return subsample_count(self.space.reduced, phase.strides[0]) if phase.strides else self.all_rows.count
+        return subsample_count(self.space.reduced, phase.intervals[0]) if phase.intervals else self.all_rows.count
 
     def advance(self) -> Smooth:
         """The state after the next step: a Newton step, or an evaluation on the next rows."""
         phase = self.phase
         if isinstance(phase, Predicted):
-            return self._evaluated(phase.prediction.weights, phase.prediction.intercept)
+            return self._evaluate(phase.prediction.weights, phase.prediction.intercept)
         if isinstance(phase, OnAllRows):
             return replace(self, phase=self._step_on_all_rows(phase))
         if not self._is_solved(phase):
@@ -128,7 +128,7 @@ class Smooth:
         state = replace(self, tol=target, may_predict=False)
         phase = self.phase
         if isinstance(phase, Predicted):
-            state = state._evaluated(phase.prediction.weights, phase.prediction.intercept)
+            state = state._evaluate(phase.prediction.weights, phase.prediction.intercept)
         return state if state.space.is_identity else state._with_accurate_scores()
 
     def _is_solved(self, phase: Subsampled) -> bool:
@@ -139,13 +139,13 @@ class Smooth:
     def _after_subsample(self, phase: Subsampled) -> Smooth:
         """The next subsample, or all rows."""
         at = phase.point
-        if not phase.strides:
-            return self._evaluated(at.weights, at.intercept)
-        sub = subsample(self.space.reduced, phase.strides[0])
+        if not phase.intervals:
+            return self._evaluate(at.weights, at.intercept)
+        sub = subsample(self.space.reduced, phase.intervals[0])
         point = evaluate(sub, at.weights, at.intercept, 0.0)
-        return replace(self, phase=Subsampled(sub, point, primal(sub, point), np.inf, phase.strides[1:]))
+        return replace(self, phase=Subsampled(sub, point, primal(sub, point), np.inf, phase.intervals[1:]))
 
-    def _evaluated(self, weights: Vector, intercept: float) -> Smooth:
+    def _evaluate(self, weights: Vector, intercept: float) -> Smooth:
         """The state at given weights on all rows."""
         point = evaluate(self.all_rows, weights, intercept, 0.0)
         return replace(self, phase=OnAllRows(point, primal(self.all_rows, point)))
@@ -202,12 +202,12 @@ def start(problem: Problem, warm: Answer | None, tol: float, settings: Settings)
         found = primal(all_rows, point)
         if found <= primal_at_cold_start(problem):
             return Smooth(space, settings, tol, all_rows, OnAllRows(point, found))
-    strides = subsample_strides(reduced, settings)
-    sub = subsample(reduced, strides[0]) if strides else all_rows
+    intervals = subsample_intervals(reduced, settings)
+    sub = subsample(reduced, intervals[0]) if intervals else all_rows
     zeros: Vector = np.zeros(reduced.rows.dimension)
     point = evaluate_from_scores(sub, zeros, first_intercept(problem), np.zeros(sub.count), 0.0)
-    if strides:
-        phase = Subsampled(sub, point, primal(sub, point), np.inf, strides[1:])
+    if intervals:
+        phase = Subsampled(sub, point, primal(sub, point), np.inf, intervals[1:])
         return Smooth(space, settings, tol, all_rows, phase)
     return Smooth(space, settings, tol, all_rows, OnAllRows(point, primal_at_cold_start(problem)))
 

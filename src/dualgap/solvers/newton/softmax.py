@@ -248,7 +248,7 @@ def _point(
 
 
 def _inner(problem: MultinomialProblem, one: Callable[[slice], Matrix], other: Matrix) -> float:
-    """(1/S) Σ s_i ⟨u_i, v_i⟩, with u computed chunk by chunk."""
+    """(1/S) Σ s_i ⟨u_i, v_i⟩, with u computed slice by slice."""
     return float(
         problem.total_of(lambda c: float(problem.normalized_weights[c] @ np.einsum("ij,ij->i", one(c), other[c])))
     )

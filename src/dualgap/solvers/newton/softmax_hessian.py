@@ -116,12 +116,12 @@ def _class_blocks(problem: MultinomialProblem, p: Matrix, settings: SoftmaxSetti
     """For each class (1/S) Σ s_i p_ia (1 − p_ia) x_i x_iᵀ + λI, from every few rows."""
     rows, d, height = problem.rows, problem.rows.dimension, height_of(problem)
     sampled = settings.sampled_rows_per_column * max(height, 4 * rows.count // height)
-    stride = max(1, rows.count // sampled)
-    picked = np.arange(0, rows.count, stride)
-    x = np.asarray(rows.take(picked).dense().arrays[0], dtype=np.float64)
-    variances = p[picked] * (1.0 - p[picked]) * (stride * problem.normalized_weights[picked][:, None])
+    interval = max(1, rows.count // sampled)
+    numbers = np.arange(0, rows.count, interval)
+    x = np.asarray(rows.take(numbers).dense().arrays[0], dtype=np.float64)
+    variances = p[numbers] * (1.0 - p[numbers]) * (interval * problem.normalized_weights[numbers][:, None])
     if problem.intercept:
-        x = np.hstack([x, np.ones((picked.size, 1))])
+        x = np.hstack([x, np.ones((numbers.size, 1))])
     for root in np.sqrt(variances).T:
         checkpoint()
         weighted = x * root[:, None]
@@ -129,8 +129,8 @@ def _class_blocks(problem: MultinomialProblem, p: Matrix, settings: SoftmaxSetti
         diagonal = np.einsum("ii->i", block)
         mean = float(diagonal.mean())
         diagonal[:d] += problem.strength
-        if stride > 1:
-            diagonal += settings.damping * mean * d / picked.size
+        if interval > 1:
+            diagonal += settings.damping * mean * d / numbers.size
         diagonal += np.finfo(np.float64).eps * (mean + problem.strength)
         yield block
 

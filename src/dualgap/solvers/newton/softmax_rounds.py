@@ -32,7 +32,7 @@ class SoftmaxPlace(NamedTuple):
 
 
 class EvaluateSoftmax(NamedTuple):
-    """Asks each block for its part of the gradient and, where it is wanted, of the Hessian."""
+    """Asks each block for its part of the gradient and, where it is needed, of the Hessian."""
 
     place: SoftmaxPlace
     has_matrix: bool
@@ -98,7 +98,7 @@ def probe_softmax_block(block: Block, asked: AlongSoftmax) -> Partial:
     return sums_over(block.rows, np.concatenate([asked.place.weights, asked.step[:-1]], axis=1), 0, work)
 
 
-class EvaluatedSoftmax(NamedTuple):
+class SoftmaxEvaluation(NamedTuple):
     """A place with the sums of all blocks there."""
 
     place: SoftmaxPlace
@@ -108,7 +108,7 @@ class EvaluatedSoftmax(NamedTuple):
     """(1/S) Σ s (diag(p) − p pᵀ) ⊗ x xᵀ; None where no matrix was asked for."""
 
     @staticmethod
-    def of(problem: MultinomialBlockProblem, place: SoftmaxPlace, sums: Vector) -> EvaluatedSoftmax:
+    def of(problem: MultinomialBlockProblem, place: SoftmaxPlace, sums: Vector) -> SoftmaxEvaluation:
         """The sums that blocks returned for `EvaluateSoftmax`."""
         d, k = problem.weights_shape
         scaled = sums / problem.total_weight
@@ -120,7 +120,7 @@ class EvaluatedSoftmax(NamedTuple):
             gram = np.empty((side, side))
             gram[np.tril_indices(side)] = lower
             gram.T[np.tril_indices(side)] = lower
-        return EvaluatedSoftmax(place, np.vstack([gradient, last]), gram)
+        return SoftmaxEvaluation(place, np.vstack([gradient, last]), gram)
 
     def estimated_gap(self, problem: MultinomialBlockProblem) -> float:
         """The gap of duals that are moved until Σ s_i A_i vanishes: moving changes the gradient by about √⟨‖x‖²⟩·‖g_b‖."""

@@ -61,16 +61,16 @@ def with_all_rows(problem: Problem) -> Subproblem:
     return _subproblem(problem, problem.rows, None, normalized_weights(problem, None))
 
 
-def subsample(problem: Problem, stride: int) -> Subproblem:
-    """Every stride-th row, with weights that sum to 1."""
-    numbers = np.arange(stride // 2, problem.rows.count, stride)
+def subsample(problem: Problem, interval: int) -> Subproblem:
+    """Every k-th row, k the sampling interval, with weights that sum to 1."""
+    numbers = np.arange(interval // 2, problem.rows.count, interval)
     weights = normalized_weights(problem, numbers)
     return _subproblem(problem, problem.rows.take(numbers), numbers, weights / float(weights.sum()))
 
 
-def subsample_count(problem: Problem, stride: int) -> int:
+def subsample_count(problem: Problem, interval: int) -> int:
     """How many rows a subsample has."""
-    return len(range(stride // 2, problem.rows.count, stride))
+    return len(range(interval // 2, problem.rows.count, interval))
 
 
 def working_set(problem: Problem, numbers: NDArray[Any], duals: Vector, combination: Vector) -> Subproblem:
@@ -82,19 +82,19 @@ def working_set(problem: Problem, numbers: NDArray[Any], duals: Vector, combinat
     return _subproblem(problem, rows, numbers, weights, term, term_intercept)
 
 
-def subsample_strides(problem: Problem, settings: Settings) -> tuple[int, ...]:
-    """Strides of subsamples to start on, the smallest subsample first; none where all rows are few."""
+def subsample_intervals(problem: Problem, settings: Settings) -> tuple[int, ...]:
+    """Sampling intervals k of the subsamples to start on, the smallest subsample first; none where all rows are few."""
     count, dimension = problem.rows.count, problem.rows.dimension
     if not problem.loss.has_kink and count < settings.smooth_rows_per_column * dimension:
         return ()
     saving = count / max(settings.few_rows, settings.subsample_rows_per_column * dimension)
     if saving < settings.subsample_saving:
         return ()
-    strides, stride = [], min(saving, float(settings.subsample_growth))
-    while stride <= saving:
-        strides.append(int(stride))
-        stride *= settings.subsample_growth
-    return tuple(strides[::-1])
+    intervals, interval = [], min(saving, float(settings.subsample_growth))
+    while interval <= saving:
+        intervals.append(int(interval))
+        interval *= settings.subsample_growth
+    return tuple(intervals[::-1])
 
 
 def normalized_weights(problem: Problem, numbers: NDArray[Any] | None) -> Vector:

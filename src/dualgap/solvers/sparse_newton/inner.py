@@ -166,12 +166,12 @@ def _line_search(
     t = 1.0
     if isfinite(smooth.loss.largest_score_step) and rise > smooth.loss.largest_score_step:
         t = smooth.loss.largest_score_step / rise
-    whole = t
+    largest = t
     for trial in range(TRIALS):
         scores = point.scores + t * score_direction
         duals = smooth.duals(problem, scores)
         slope = slope_of(t, -problem.mean(duals * score_direction))
-        if (slope <= 0.0 and t == whole) or abs(slope) <= SLOPE_PART * abs(start):
+        if (slope <= 0.0 and t == largest) or abs(slope) <= SLOPE_PART * abs(start):
             break
         if slope < 0.0:
             low, slope_low = t, slope

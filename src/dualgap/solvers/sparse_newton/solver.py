@@ -102,7 +102,7 @@ class SparseNewton(Solver):
         duals = problem.loss.clip(centers, problem.labels)
         none = np.empty(0, dtype=np.intp)
         least = self.settings.least_gamma * gamma
-        return self._evaluated(problem, Point(weights, intercept, scores), duals, (gamma, least), none, None, tol)
+        return self._evaluate(problem, Point(weights, intercept, scores), duals, (gamma, least), none, None, tol)
 
     def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> range:
         return range(problem.rows.count)
@@ -123,8 +123,8 @@ class SparseNewton(Solver):
         duals = smooth.duals(problem, found.scores)
         is_met = state.gap <= state.target * state.primal
         gamma = state.gamma if is_met else max(state.gamma * self.settings.gamma_decay, state.least_gamma)
-        whole = Point(weights, found.intercept, found.scores)
-        return self._evaluated(problem, whole, duals, (gamma, state.least_gamma), columns, rows, state.target)
+        full_point = Point(weights, found.intercept, found.scores)
+        return self._evaluate(problem, full_point, duals, (gamma, state.least_gamma), columns, rows, state.target)
 
     def on_rejected(self, problem: Problem, state: State, target: float) -> State:
         return state._replace(target=target)
@@ -159,7 +159,7 @@ class SparseNewton(Solver):
             is_in[: min(1, is_in.size)] = True
         return np.flatnonzero(is_in)
 
-    def _evaluated(
+    def _evaluate(
         self,
         problem: Problem,
         point: Point,

@@ -34,7 +34,7 @@ FILE, PAGE = ROOT / "docs/internals/ablation.csv", ROOT / "docs/internals/thresh
 BEGIN, END = "<!-- ablation: written by benchmarks/ablation.py -->", "<!-- end of the ablation -->"
 COLUMNS = ("trick", "class", "problem", "with_ms", "without_ms", "ratio", "pairs", "revision")
 TOL, THREADS = 1e-6, 2
-# Pairs are repeated until they took this many seconds, within these counts.
+# Pairs are repeated until they took SECONDS, within the two counts.
 SECONDS, FEWEST, MOST = 0.5, 5, 15
 # What a trick has to bring in the geometric mean of some class.
 KEPT = 1.10

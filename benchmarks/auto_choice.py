@@ -18,7 +18,7 @@ import dualgap as dg
 from rival_problems import PROBLEMS, load, prepare
 
 REPEATS, THREADS, TOL = 5, 2, 1e-6
-# What auto may take more than the best single solver: this many times as long, or this many seconds.
+# What auto may take more than the best single solver: a factor, or seconds.
 FACTOR, SECONDS = 1.5, 0.01
 SOLVERS = {"auto": "auto", "newton": dg.Newton(), "sdca": dg.SDCA(shrinking=True)}
 

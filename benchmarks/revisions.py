@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from rival_problems import PROBLEMS, load, prepare
 
 ROOT = Path(__file__).resolve().parent.parent
-# Fits are repeated until a problem has had this many seconds, within these counts.
+# Fits of a problem are repeated for a number of seconds, within the two counts.
 SECONDS, FEWEST, MOST = 2.0, 5, 25
 THREADS = 2
 # Fits that take at least this long, in seconds, are compared: shorter ones do not keep a user waiting.

@@ -190,7 +190,7 @@ class Timed:
         self.reached, self.words = False, ""
 
     def again(self) -> None:
-        """One more measurement, unless it is slow enough to be believed or would not get there anyway."""
+        """One more measurement, unless it is slow enough to be reliable or would not get there anyway."""
         if self.seconds and (self.median > SLOW_IN_TURN or not self.reached):
             return
         if len(self.seconds) >= self.repeats:
@@ -224,7 +224,7 @@ def duel(job: dict[str, Any], tell: Tell) -> None:
     for goal, known in zip(job["goals"], job["known"], strict=True):
         own = {OURS: Timed(lambda goal=goal: bench.proved("auto", goal))}
         bench.ready_ours(["auto"], goal)
-        # A single method need not go on long after `auto` has arrived.
+        # A single method need not go on long after `auto` has come to the goal.
         limit = 2.0 * own[OURS].fit()[0] + 0.2
         rivals: dict[tuple[str, int], tuple[float, Timed]] = {}
         for one in known:

@@ -38,7 +38,7 @@ SCALINGS = (1.0, 10.0, 100.0, 1000.0)
 MAX_ITER = 1_000
 COVTYPE_ROWS = 50_000
 TOL = 1e-12
-# Two sums of the same numbers in another order differ by less than this part of them.
+# The relative difference, at most, of two sums of the same numbers in another order.
 ROUNDING = 1e-12
 
 

@@ -25,7 +25,7 @@ from rival_tables import BUDGET, GOALS, OURS, counted, geometric_mean  # noqa: E
 PAGE = DOCS / "speed.md"
 PROFILE, GROWTH = "speed-profile.svg", "speed-growth.svg"
 GROUPS = {"hinge and absolute": ("hinge", "absolute"), "logistic": ("logistic",), "squared": ("squared",)}
-# Auto may be slower than the best single method by this factor, or by so many seconds.
+# Auto may be slower than the best single method by this factor, or by a number of seconds.
 FACTOR, MOMENT = 1.3, 0.005
 COLORS = ("#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#e377c2")
 

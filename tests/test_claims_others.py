@@ -113,7 +113,7 @@ def methods(
 
 
 def learning(better: float, waves: float, gap: float) -> Frame:
-    """SGD scores so much more, its accuracy keeps going up and down by `waves`, and SDCA ends at `gap`."""
+    """SGD scores higher by `better`, and its accuracy keeps going up and down by `waves`, and SDCA ends at `gap`."""
     trials = []
     for data, strengths in r4.STRENGTHS.items():
         experiment = r4.COMPLETE[data]

@@ -75,7 +75,7 @@ def test_kernels_equal_their_twins(form: str, dtype: type) -> None:
     np.testing.assert_allclose(combined, 1.0 + X[4:19].T @ factors[4:19], rtol=1e-13)
     read = np.setdiff1d(np.arange(4, 19), [7])
     np.testing.assert_allclose(score_direction[read], X[read] @ vector + 0.25, rtol=1e-13, atol=1e-14)
-    assert np.isnan(np.delete(score_direction, read)).all(), "a row without curvature is not read"
+    assert np.isnan(np.delete(score_direction, read)).all(), "a row of weight zero in the Hessian is not read"
     np.testing.assert_allclose(out, 1.0 + X[read].T @ (factors[read] * (X[read] @ vector + 0.25)), rtol=1e-13)
 
 

@@ -127,7 +127,7 @@ def test_unsorted_and_repeated_indices_are_put_in_order_without_touching_the_inp
     np.testing.assert_array_equal(rows.arrays.indices, [0, 2, 1])
     np.testing.assert_array_equal(rows.arrays.data, [2.0, 5.0, 8.0])
     np.testing.assert_array_equal(matrix.indices, [2, 0, 2, 1])
-    # A flag that claims order is not believed.
+    # A flag that claims order is not trusted.
     liar = sp.csr_matrix((data, indices, indptr), shape=(2, 3))
     liar.has_canonical_format = True
     np.testing.assert_array_equal(as_rows(liar).arrays.data, [2.0, 5.0, 8.0])

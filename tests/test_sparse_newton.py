@@ -28,8 +28,8 @@ def twin_passes(model: Quadratic, linear: np.ndarray, weights: np.ndarray, passe
         for j in range(u.size):
             own = model.matrix[j, j]
             rest = linear[j] + sum(model.matrix[j, k] * u[k] for k in range(u.size) if k != j)
-            pull = -rest
-            soft = np.sign(pull) * max(abs(pull) - model.thresholds[j], 0.0)
+            numerator = -rest
+            soft = np.sign(numerator) * max(abs(numerator) - model.thresholds[j], 0.0)
             u[j] = soft / (own + model.ridges[j])
     return u
 

@@ -101,7 +101,7 @@ def test_a_rival_has_points_by_seconds_and_no_epochs() -> None:
     assert summary.epochs_to(runs, 1e-2) is None
     (standing,) = summary.standings(runs)
     assert standing.median("call_seconds") == 0.02
-    assert standing.median("seconds") is None, "of another package's fit nobody knows the updates"
+    assert standing.median("seconds") is None, "the updates of another package's fit are unknown"
     assert standing.certified
 
 

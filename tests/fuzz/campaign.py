@@ -18,7 +18,7 @@ from pathlib import Path
 from counting import Counts, compare, described
 from workers import outcomes, prepare
 
-# A case beyond this many seconds is a hang; the first use of a kernel compiles it within them.
+# Seconds beyond which a case is a hang; the first use of a kernel compiles it within them.
 LIMIT = 90.0
 # Seconds between two lines of progress.
 PROGRESS = 5.0

@@ -11,7 +11,7 @@ Random = np.random.Generator
 
 # Shapes: (largest number of rows, of columns) and how often they are drawn.
 SHAPES = (((3, 3), 0.12), ((12, 6), 0.38), ((30, 15), 0.35), ((60, 40), 0.15))
-# Scales lie within this many decades of 1 on either side.
+# Decades on either side of 1 within which scales lie.
 DECADES = 8.0
 SHIFTS = (1e5, 1e7, 1e8)
 NOISES = (1.0, 1e-1, 1e-2, 1e-4, 1e-6, 1e-10, 0.0)

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 MANTISSA_BITS = 53
-# Logarithms and exponentials have this many digits; a verdict allows for an error of SLACK in them.
+# Digits of logarithms and exponentials; a verdict allows for an error of SLACK in them.
 DIGITS, SLACK = 64, Fraction(1, 10**45)
 # Operators of decimals round to another context: only methods of this one, and copies with another sign, are used.
 WIDE = Context(prec=DIGITS, rounding=ROUND_HALF_EVEN, Emin=-(10**17), Emax=10**17, traps=[])

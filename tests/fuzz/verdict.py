@@ -15,7 +15,7 @@ from exact_softmax import softmax_truth
 QUOTIENT = Fraction(1, 10**12)
 # Where a constant costs nothing, an absolute gap up to this counts as zero.
 NOTHING = Fraction(1, 10**300)
-# The certificates of the first version allowed rounding to take up this much of a smaller tol.
+# The certificates of the first version allowed rounding to take up to this number where tol was smaller.
 OLD_PROVABLE = Fraction(1, 10**11)
 # e^z of a larger score is far beyond float64, and so is P under the Poisson loss.
 LARGEST_EXPONENT = 1000.0

@@ -16,7 +16,7 @@ Vector = NDArray[np.float64]
 
 
 def facts_of(problem: BaseBlockProblem, squared_size: float, row_operations: int) -> Facts:
-    """What the bounds need of rows whose squared norms have this sum, and whose terms pass through so many additions."""
+    """What the bounds need of the rows: `squared_size` is Σ ‖x_i‖², and each term passes through `row_operations` additions."""
     operations = row_operations + 2
     mean_square = problem.mean_squared_norm * (1.0 + gamma(problem.weight_operations + problem.longest + operations))
     return Facts(

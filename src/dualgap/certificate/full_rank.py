@@ -26,7 +26,7 @@ Vector = NDArray[np.float64]
 
 # A matrix with more columns takes longer to make and to factor than the fit.
 MOST_COLUMNS = 2000
-# The Cholesky factorization is tried with this part of the computed smallest eigenvalue subtracted from the diagonal.
+# The Cholesky factorization is tried after EIGENVALUE_PART times the computed smallest eigenvalue was subtracted from the diagonal.
 EIGENVALUE_PART = 0.5
 # Refinement steps; each gains the digits that the matrix has.
 STEPS = 3

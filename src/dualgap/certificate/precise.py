@@ -78,7 +78,7 @@ class DualSide(NamedTuple):
     linear: float
     """Σ |w_j|(ρ − sign(w_j)c_j)."""
     relative: float
-    """x_j(α) errs by at most this part of the sum of its absolute products."""
+    """The error of x_j(α), at most, divided by the sum of the absolute products that it is made of."""
     error: float
     """How far x(α) can be off, in norm."""
     dual_sum: float

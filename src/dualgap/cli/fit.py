@@ -183,7 +183,7 @@ def fit(
         str | None,
         typer.Option(
             metavar="SIZE",
-            help="Read Parquet files block by block, within so much memory: 1GB, 512MiB.",
+            help="Read Parquet files block by block, within a limit on memory: 1GB, 512MiB.",
             show_default=False,
         ),
     ] = None,

@@ -13,7 +13,7 @@ from dualgap.memory import refuse_beyond_memory
 
 Opener = Callable[[], BufferedReader]
 
-# The widest public sets have 55 million columns; an index far beyond is a slip, and would ask for that many weights.
+# The widest public sets have 55 million columns; an index far beyond is a slip, and a fit would allocate one weight for each column up to it.
 MAX_COLUMNS = 100_000_000
 # Weights, gradient, direction and the like: the vectors of one float64 a column that a fit holds, about.
 VECTORS = 10

@@ -16,7 +16,7 @@ SCALE_RATIO = 1e3
 NEWTON_SCALE_RATIO = 1e7
 # Rows with ‖x‖²/(λS) above this need more epochs of single-row steps than the default of max_iter.
 MANY_EPOCHS = 1e3
-# A λ below this part of the mean ‖x‖² leaves Newton's matrix with fewer digits than a certificate needs.
+# Where λ divided by the mean ‖x‖² is below this, Newton's matrix has fewer digits than a certificate needs.
 TINY_PENALTY = 1e-12
 
 SLOW_SOLVERS = ("pegasos", "sgd", "subgradient")

@@ -30,11 +30,11 @@ Solve = Callable[[Problem, Point | None, float, float | None, float | None], Res
 
 # A round that misses tol makes the next runs ten times as exact. Fewer rounds than this leave float64 without digits.
 MAX_ROUNDS = 40
-# Runs aim at this part of tol; the other parts are for σ and for rounding.
+# Runs at one σ aim at tol/10; the rest of tol is for σ and for rounding.
 RUN_PART = 0.1
 # The smallest relative gap that runs are asked for.
 SMALLEST_TOL = 1e-13
-# σ is at least this part of Q of a constant: it then adds less than a millionth of `Certificate.reference` to the gap.
+# The smallest σ, divided by Q of a constant: at this size σ adds less than a millionth of `Certificate.reference` to the gap.
 SMALLEST_SCALE = 1e-18
 # σ where the targets are constant, and any σ > 0 will do: scikit-learn's smallest.
 SCALE_OF_CONSTANT = 10.0 * float(np.finfo(np.float64).eps)

@@ -22,7 +22,7 @@ from dualgap.kernels.sdca import AHEAD
 
 CONSTANT, INVERSE, SQUARE_ROOT = range(3)
 
-# The squared norm is carried along for the projection and computed anew after this many updates.
+# The squared norm is carried along for the projection and computed anew after 16,384 updates.
 NORM_PERIOD = 1 << 14
 
 
@@ -32,7 +32,7 @@ class StepSettings(NamedTuple):
     schedule: int
     step: float
     delay: float
-    """The intercept, which nothing shrinks, is this many updates later on the second schedule."""
+    """Updates by which the intercept, which nothing shrinks, is ahead on the second schedule."""
     radius: float
     """The weights are projected onto a ball of this radius; 0 means no projection."""
     strength: float

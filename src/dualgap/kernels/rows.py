@@ -13,7 +13,7 @@ from dualgap.kernels.compile import by_class, is_interpreted, specialized
 # Positions are unsigned throughout: Numba's test for negative indices doubles the cost of a sparse row.
 ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
-# A cache line holds this many float64 values; a long row's later lines are guessed by the hardware.
+# Values of float64 in a cache line. Of a row the first FETCHED values are prefetched; the hardware guesses the lines after them.
 LINE = np.uint64(8)
 FETCHED = np.uint64(64)
 

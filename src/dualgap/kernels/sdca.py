@@ -15,7 +15,7 @@ from dualgap.kernels.arguments import record, weight_of
 from dualgap.kernels.compile import kernel
 from dualgap.kernels.rows import add_to, dot, fetch, prefetch
 
-# A row is asked of the memory this many steps before its own.
+# Steps between the prefetch of a row and its own step.
 AHEAD = 4
 
 

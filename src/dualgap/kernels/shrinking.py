@@ -41,12 +41,12 @@ BITS = 0xFFFFFFFF
 # The weights are computed anew from the duals once extrapolations may have moved them this far by rounding, relative to their norm.
 MAX_WEIGHT_DRIFT = 1e-12
 
-# The gap after a pass is about this part of the sum of its terms: each term is evaluated before its row's step.
+# The gap after a pass, divided by the sum of the rows' terms in it, about: each term is evaluated before its row's step.
 GAP_FRACTION = 0.85
 
 
 class Queue(NamedTuple):
-    """Which rows the passes visit. The first `progress.active` numbers in `active` are the rows of this pass, in order."""
+    """Which rows the passes take steps on. The first `progress.active` numbers in `active` are the rows of this pass, in order."""
 
     active: Any
     reactivation_pass: Any
@@ -103,7 +103,7 @@ def new_progress(count, primal_at_zero, reshuffles):
 
 @kernel
 def passes(data, loss, constants, max_steps, queue, workspace, iterate, progress):
-    """Visit at most `max_steps` rows, pass after pass; end early after a pass that meets the target. Returns the rows visited.
+    """Take at most `max_steps` steps, pass after pass; end early after a pass that meets the target. Returns the number of steps.
 
     Updates queue, workspace, iterate and progress in place; weights = w(duals) still holds, up to MAX_WEIGHT_DRIFT.
     """
@@ -136,7 +136,7 @@ def passes(data, loss, constants, max_steps, queue, workspace, iterate, progress
         progress.active = _shrink(queue, progress.active, progress.pass_number, workspace.step)
         progress.pass_number += 1
         if progress.is_met == 1:
-            # If the judge rejects the estimate, the next pass visits all rows.
+            # If the judge rejects the estimate, the next pass takes a step on every row.
             for place in range(LISTS):
                 progress.active = _reactivate(queue, place, progress.active)
     return made

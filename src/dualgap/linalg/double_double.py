@@ -20,7 +20,7 @@ Vector = NDArray[np.float64]
 
 # Veltkamp's constant for 53 bits: it splits a float64 into two halves whose products are exact.
 SPLITTER = 2.0**27 + 1.0
-# Products are made in blocks of about this many values, so that the temporaries stay in the cache.
+# Values of a block in which products are made, about: the temporaries stay in the cache.
 BLOCK_VALUES = 1 << 16
 
 

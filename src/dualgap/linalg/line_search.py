@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import inf, nan, sqrt
 from typing import NamedTuple
 
-# While every slope is negative, a trial is at most this many times as far as the last one: a tangent that is nearly flat leads too far.
+# The ratio of a trial to the last one, at most, while every slope is negative: a tangent that is nearly flat leads too far.
 MAX_GROWTH = 8.0
-# A trial with a positive slope may still end higher than t = 0. It is trusted where the derivative of the slope there is at
-# least this part of the mean derivative along the step: a parabola has 1, a slope that rose early and stayed has less.
+# A trial with a positive slope may still end higher than t = 0. It is trusted where the derivative of the slope there,
+# divided by its mean along the step, is at least 1/4: a parabola has 1, a slope that rose early and stayed has less.
 STEADY_PART = 0.25
 
 

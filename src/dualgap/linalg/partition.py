@@ -27,7 +27,7 @@ class PartitionSettings:
     slice_values: int = 1 << 19
     """Values in a slice at most: 4 MB in float64. Fewer cost more in calls and in waking threads, more leave the cache."""
     formula_values: int = 16
-    """A loss and its derivatives take about as long for one row as products with this many values."""
+    """Values whose products take about as long as a loss and its derivatives for one row."""
     certificate_values: int = 40
     """The same for the terms of a certificate, which have a dozen temporaries: longer slices would show in the peak memory."""
     max_terms: int = 16
@@ -40,8 +40,8 @@ SETTINGS = PartitionSettings()
 def partition(count: int, row_values: float = SETTINGS.formula_values, min_values: int = 0) -> list[slice]:
     """Slices of about the same length that cover `count` rows of `row_values` values; one slice, or an even number of them.
 
-    Without `row_values` the slices are for a formula of one number a row. With `min_values` a slice may have that many values: adding to
-    a sum that is larger than the slice would take longer than the slice itself.
+    Without `row_values` the slices are for a formula of one number a row. A slice may have `min_values` values even where that
+    is more than `slice_values`: adding to a sum that is larger than the slice would take longer than the slice itself.
     """
     if count == 0:
         return []

@@ -14,7 +14,7 @@ from dualgap.linalg.floats import UNIT
 
 Vector = NDArray[np.float64]
 
-# Operations inside `terms` at most: each value is right within this many u. Fewer would be a promise that exp and log cannot keep
+# Roundings in a value of `terms` at most: its relative error is at most 32 u. Fewer would be a promise that exp and log cannot keep
 # (4 units in the last place each are assumed); more would widen every bound on rounding.
 LOSS_OPERATIONS = 32
 LOSS_ROUNDING = LOSS_OPERATIONS * UNIT

@@ -139,7 +139,7 @@ class Squared(SquaredFamily):
     name: ClassVar[str] = "squared"
     formula: ClassVar[str] = "r²"
 
-    # The family's formulas without the bounds it does not have: a fit is a few passes, so these are seen in its time.
+    # The family's formulas without the bounds it does not have: a fit is a few passes, of which the bounds would take a measurable part.
     def terms(self, argument: Vector, duals: Vector, labels: Vector, reach: float | Vector) -> RowTerms:
         rates = 2.0 * argument
         rates -= duals

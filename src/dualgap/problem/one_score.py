@@ -25,7 +25,7 @@ from dualgap.problem.scoring import score
 from dualgap.problem.sums import root_of_squares, total
 from dualgap.spec import build
 
-# A label within this part of the largest one from the constant counts as on its kink: rounding has moved it there.
+# A label counts as on the constant's kink where |y − constant| ≤ 1e-12 (|constant| + max |y|): rounding has moved it there.
 KINK_REACH = 1e-12
 
 

@@ -228,7 +228,7 @@ FIGURES = (
     Figure(
         "R0 speeds",
         "speeds",
-        "Updates, and rows touched, after which at most so much of the way from P(0) to P* is left for good.",
+        "Updates, and rows touched, after which P stays below a fraction of the way from P* to P(0).",
         EXPERIMENTS,
         speeds,
     ),

@@ -10,7 +10,7 @@ from typing import Any
 
 from dualgap.replication.frames import Missing
 
-# So many numbers are told in brief where each of them decides; the others stand in the full list.
+# The most numbers that are told in brief where each of them decides; the others stand in the full list.
 MOST_BRIEFS = 3
 
 

@@ -120,7 +120,8 @@ class SoftmaxRun(Run[MultinomialBlockProblem, RoundPoint]):
             return np.asarray(softmax_product(problem, step, answers).ravel())
 
         smallest = np.sqrt(problem.strength * self.goal(here.judged.certificate.primal))
-        if problem.intercept:  # the estimated gap counts a gradient in b this many times
+        if problem.intercept:
+            # The estimated gap multiplies the gradient in b by this factor.
             smallest /= max(1.0, np.sqrt(problem.mean_squared_norm))
         target = max(settings.loosest_solve * float(np.linalg.norm(right)), float(smallest))
         found = conjugate_residuals(

@@ -25,25 +25,25 @@ class AutoSettings:
     """The numbers that decide which solver is chosen; docs/internals/thresholds.md has what each brings."""
 
     largest_side: int = 1500
-    """With at most this many columns, or rows, a Newton matrix is quick to make and to factor."""
+    """The largest side, columns or rows, of a Newton matrix that is quick to make and to factor."""
     few_columns: int = 24
-    """With fewer columns a Newton run takes less time than the epochs that show how quickly SDCA's gap falls."""
+    """Below 24 columns a Newton run takes less time than the epochs that show how quickly SDCA's gap falls."""
     many_rows_per_column: int = 1000
-    """From this many dense rows per column on, most Newton steps read a subsample or a working set; a run costs about 20 epochs."""
+    """From 1,000 dense rows per column on, most Newton steps read a subsample or a working set; a run costs about 20 epochs."""
     long_row_bytes: int = 400
-    """Newton keeps up to 22 numbers a row, which is less than half of the data where a row has at least this many bytes."""
+    """Newton keeps up to 22 numbers a row, 176 bytes, which is less than half of the data where a row has 400 bytes or more."""
     dominant_part: float = 0.3
-    """Where one column holds more than this part of all squares, coordinate steps move along that column alone and are slow."""
+    """Where one column holds more than 0.3 of Σ x_ij², coordinate steps move along that column alone and are slow."""
     sampled_rows: int = 1000
-    """About this many rows tell how large the columns are."""
+    """Rows, about, from which the columns' squares are computed."""
     matrix_epochs: float = 0.05
-    """Σ c_i x_i x_iᵀ over all steps of a Newton run costs this many epochs of SDCA for each column."""
+    """Epochs of SDCA that cost as much as Σ c_i x_i x_iᵀ over all steps of a Newton run, for each column."""
     pass_epochs: float = 10.0
-    """Passes over the rows in a Newton run cost as much as this many epochs of SDCA."""
+    """Epochs of SDCA that cost as much as the passes of a Newton run over the rows."""
     call_values: float = 2.5e6
-    """The calls of a Newton run take as long as SDCA's steps over this many values."""
+    """Values over which SDCA's steps take as long as the calls of a Newton run."""
     few_epochs_ratio: float = 30.0
-    """Up to this φ″‖x‖²/(λS) SDCA on a smooth loss takes fewer passes than truncated Newton steps take products."""
+    """Where φ″‖x‖²/(λS) is at most 30, SDCA on a smooth loss takes fewer passes than truncated Newton steps take products."""
 
 
 @dataclass(frozen=True)

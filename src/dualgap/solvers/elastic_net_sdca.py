@@ -70,7 +70,7 @@ class ElasticNetSDCA(Solver):
 
     def end_epoch(self, problem: Problem, state: State) -> State:
         if problem.intercept:
-            # The proximal center moves to where b is, which carries b on by as much again.
+            # The proximal center moves to b, which moves b itself by the same amount once more.
             dual_sum = float(problem.weighted(state.duals).sum())
             state.scalars.intercept += dual_sum * intercept_scale(problem) / problem.lambda_n
         return state

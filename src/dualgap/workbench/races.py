@@ -78,7 +78,7 @@ def race(
     strengths : number, str or list of them, default "1/n"
         The regularization λ, as a number or in terms of the number of rows, such as "1/n".
     epochs, seconds : float, optional
-        A run ends after this many epochs or seconds.
+        The epochs or seconds after which a run ends.
     tol : float, default 1e-6
         A run ends once its relative gap is proven to be `tol`,
     gap_tol : float, optional

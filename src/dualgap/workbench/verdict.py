@@ -21,7 +21,7 @@ from dualgap.workbench.summary import (
     standings,
 )
 
-# Below this many times the winner's seconds a second place is called close.
+# A second place below 1.2 times the winner's seconds is called close.
 CLOSE = 1.2
 MANY_TIMES = 1e6
 

@@ -19,10 +19,10 @@ from dualgap.linalg.partition import sum_slices
 
 Vector = NDArray[np.float64]
 
-# A first pass remembers this many labels at most; data with more is no classification.
+# The most distinct labels that a first pass remembers; data with more is refused as a classification.
 MAX_CLASSES = 10_000
-# The sample that a fit starts from has this many rows a column, and at least as many in all, where memory holds them. Its solution
-# leaves about d/m of P, so that a few steps on all rows are left.
+# The sample that a fit starts from has 400 rows per column, counting at most 1,000 columns, and at least 20,000 rows, where memory
+# holds them. The P of a sample's solution is about d/m too high, 1/400, so a few steps on all rows finish the fit.
 SAMPLE_ROWS_PER_COLUMN, SMALLEST_SAMPLE, MAX_SAMPLED_COLUMNS = 400, 20_000, 1000
 # The labels of a block that is only predicted for.
 NO_LABELS: NDArray[Any] = np.empty(0)

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from dualgap.data.preparation import Preparation
 
 LOG = logging.getLogger("dualgap")
-# A block has about this many bytes of rows, less where memory_limit is less than LIMIT_BLOCKS times as much. Larger blocks bring
-# no speed, and smaller ones cost calls.
+# Bytes of the rows of a block, about; fewer where memory_limit is below LIMIT_BLOCKS blocks of this size. Larger blocks bring no
+# speed, and smaller ones cost calls.
 BLOCK_BYTES = 64 << 20
 # Two blocks are held at a time, a float64 copy of a part of one, and vectors of a few numbers a row.
 LIMIT_BLOCKS = 8
-# The sample of rows that a fit starts from takes at most this part of memory_limit.
+# The sample of rows that a fit starts from takes at most this fraction of memory_limit.
 SAMPLE_PART = 1 / 8
 # Below this limit the program itself does not fit.
 SMALLEST_LIMIT = 64 << 20

@@ -17,7 +17,7 @@ from dualgap.data.blocks.block import Block, Coding
 from dualgap.data.blocks.homes import BlockFunction, Home, HomeLost, Message, Out
 from dualgap.linalg.parallel import RunOver, checkpoint, use_threads
 
-# A round is asked again this many times where a worker died in the middle of it.
+# How often a round is repeated where workers die in the middle of it, before the run ends.
 ROUND_RETRIES = 5
 # While Dask computes, a run looks this often whether it is over.
 CHECK_SECONDS = 0.2

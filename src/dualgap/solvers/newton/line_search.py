@@ -20,7 +20,7 @@ from dualgap.solvers.base import Vector
 from dualgap.solvers.newton.point import Combine, Point, derivatives, evaluate_from_duals
 from dualgap.solvers.newton.subproblem import Subproblem
 
-# A trial is accepted once its slope is below this part of the slope at 0; a better step size costs more trials than it saves steps.
+# A trial is accepted once its slope is below 0.2 times the slope at 0; a better step size costs more trials than it saves steps.
 SLOPE_REDUCTION = 0.2
 
 

@@ -182,9 +182,9 @@ class Evaluation(NamedTuple):
         return Evaluation(asked.place, curved, linear, border, gram)
 
     @staticmethod
-    def of_combination(problem: BlockProblem, place: Place, combination: Vector) -> Evaluated:
+    def of_combination(problem: BlockProblem, place: Place, combination: Vector) -> Evaluation:
         """Without a matrix and at γ = 0, where Σ s α x and Σ s α say all that blocks would answer."""
-        return Evaluated(place, combination / problem.total_weight, np.zeros_like(combination), None, None)
+        return Evaluation(place, combination / problem.total_weight, np.zeros_like(combination), None, None)
 
     def gradient(self, problem: BlockProblem, scale: float = 1.0) -> Vector:
         """The gradient in w and b; with rows on their segments at γ/scale."""

@@ -55,7 +55,7 @@ class RowSpace:
         return known.weights + self.problem.rows.combination(self.basis @ (reduced - known.reduced))
 
     def score_error(self, reduced: Vector, known: RefinementPoint | None) -> float:
-        """How far scores in row space may be from those of the mapped weights: rounding in X Xᵀ, seen through the basis."""
+        """How far scores in row space may be from those of the mapped weights: rounding in X Xᵀ, mapped by the basis."""
         if self.basis is None:
             return 0.0
         coefficients = self.basis @ (reduced if known is None else reduced - known.reduced)

@@ -140,7 +140,8 @@ class SoftmaxNewton:
             return Direction(right, np.zeros_like(self.point.scores))
         inverse = preconditioner(problem, p, settings)
         smallest = sqrt(self.tol * problem.strength * self.point.primal)
-        if problem.intercept:  # the estimated gap counts a gradient in b this many times
+        if problem.intercept:
+            # The estimated gap multiplies the gradient in b by this factor.
             smallest /= max(1.0, sqrt(self.problem.mean_squared_norm))
         target = max(settings.loosest_solve * sqrt(_squared(right)), smallest)
         found = conjugate_residuals(

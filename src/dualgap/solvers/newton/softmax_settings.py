@@ -9,29 +9,30 @@ from dataclasses import dataclass
 class SoftmaxSettings:
     """The numbers that decide how a Newton step of the softmax model is found, and how exactly."""
 
-    # The side of the Hessian is classes × (columns + 1 with intercepts). Up to the first number it is factored for every step. Up to the
-    # second it is factored once conjugate residuals needed more than `products_before_factor` products, because a factor costs time
-    # proportional to rows × side². Above the second it is never made.
+    # The side of the Hessian is classes × (columns + 1 with intercepts). Up to 100 it is factored for every step. Up to 1,100 it is
+    # factored once conjugate residuals needed more than 60 products, because a factor costs time proportional to rows × side². A
+    # larger Hessian is never made.
     always_factored_side: int = 100
     largest_factored_side: int = 1100
     products_before_factor: int = 60
-    # A larger Hessian's solve ends after this many products in any case; the step it found decreases P all the same.
+    # The most products for a step with a larger Hessian; a solve that ends there still gives a step that decreases P.
     max_products: int = 250
 
-    # A solve ends at this part of ‖gradient‖, or where the residual is worth half of tol; a smaller residual takes more products.
+    # A solve ends at a residual of 0.15·‖gradient‖, or of what leaves half of tol if that is larger; a smaller one takes more products.
     loosest_solve: float = 0.15
 
-    # The preconditioner inverts each class's block of the Hessian up to this many columns; with more it is the diagonal.
+    # The most columns for which the preconditioner inverts each class's block of the Hessian; with more it is the diagonal.
     block_columns: int = 1500
-    # The blocks are from this many rows per column at least, and from as many rows as cost no more than this many products with the Hessian.
+    # The blocks are sums over 8 sampled rows per column, or over as many rows as take 16 times the multiplications of a product, if those
+    # are more.
     sampled_rows_per_column: int = 8
-    # A block from a sample gets this part of its mean diagonal, times columns per row, more on its diagonal: a small sample misses
-    # directions that the rows have.
+    # Of a block from a sample of m rows, 1e-3·(d/m)·(mean diagonal) is added to the diagonal: a small sample misses directions that the
+    # rows have.
     damping: float = 1e-3
 
-    # A step size is accepted where the slope of P is at most this part of the slope at 0; a smaller part takes more trials for each step.
+    # A step size is accepted where the slope of P is at most 0.3 times the slope at 0; a smaller one takes more trials for each step.
     slope_part: float = 0.3
-    # A trial may increase P by this part of it, which rounding explains.
+    # A trial may increase P by 1e-12·P, which rounding explains.
     primal_rounding: float = 1e-12
 
 

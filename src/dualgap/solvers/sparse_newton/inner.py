@@ -21,7 +21,7 @@ from dualgap.solvers.newton.systems import square_rows
 from dualgap.solvers.sparse_newton.quadratic import Quadratic, minimize
 from dualgap.solvers.sparse_newton.settings import SETTINGS
 
-# A line search ends where the slope is within this part of the slope at the start, or after this many trials.
+# A line search ends where the slope is at most 0.1 times the slope at the start, or after 30 trials.
 SLOPE_PART, TRIALS = 0.1, 30
 
 

@@ -1,6 +1,6 @@
 /* Axes: from values to places on a chart and back, and where their ticks are. */
 const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
-// Ticks stand at least this many pixels apart.
+// Pixels between two ticks, at least.
 const TICK_ROOM = { x: 70, y: 36 };
 // A logarithmic axis over fewer decades than this has ticks between the powers of ten.
 const FEW_DECADES = 1.5;

@@ -1,6 +1,6 @@
 /* The charts of the curves: one chart per quantity, all against the same x. */
 const narrow = window.matchMedia("(max-width: 900px), (pointer: coarse)");
-// Where the longest curve goes on for this many times the shortest, a linear axis squeezes the shortest into a corner.
+// Where the longest curve divided by the shortest is at least this, a linear axis squeezes the shortest into a corner.
 const SQUEEZED = 20;
 
 function baseLayout(xaxis, yaxis) {

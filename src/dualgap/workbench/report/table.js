@@ -36,7 +36,7 @@ function tableRows() {
 
 function bestValues() {
   const found = {};
-  // A time is good where it led to the goal; where nobody got there, and of all else, every row counts.
+  // A time is good where it led to the goal; where no solver got there, and of all else, every row counts.
   const reached = state.heat.rows.filter((row) => row.certified);
   for (const [name, column] of Object.entries(COLUMNS)) {
     const rows = reached.length && ["call", "updates"].includes(name) ? reached : state.heat.rows;

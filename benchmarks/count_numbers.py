@@ -2,17 +2,18 @@
 
     python benchmarks/count_numbers.py [REVISION] [--list]
 
-Without a revision the working tree is read. The core is losses, data, linalg, solvers, kernels, loop, certificate and problem, and
-what these were called before. Counted are:
+Without a revision the working tree is read. The core is losses, penalties, data, linalg, solvers, kernels, loop, rounds, certificate
+and problem, and what these were called before. Counted are:
 
-- a module-level constant (an upper-case name) whose value is made of numbers, once for each number of a tuple;
-- a field with a number as default in a dataclass named …Settings;
+- a module-level constant (an upper-case name) whose value is made of numbers, once for each number of a tuple or an array;
+- a field with a number as default in a class named …Settings;
 - a number inside a function that is compared, or bounds something: in a comparison, in the condition of if, while and
   conditional expressions, and in a call of min, max, minimum, maximum or clip; as the default of a parameter too.
 
 0, 1, 2, −1, ½ and their float forms are not counted inside functions. Not counted either: options of losses and solvers, which
-a user sets; places of an array (a range); and FACTS, numbers that follow from float64, from an algorithm's identity or from a
-format and so could not be chosen otherwise. --list shows every number that is counted, and the facts.
+a user sets; places of an array (a range); the length that something has to have (`len(part) == 3`); and FACTS, which decide nothing:
+they follow from float64, from an algorithm's identity or from a format, bound what is proven, or refuse input in a sentence. --list
+shows every number that is counted, and the facts.
 """
 
 from __future__ import annotations
@@ -28,19 +29,28 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = {
     "losses": ("losses/",),
+    "penalties": ("penalties/",),
     "data": ("data/", "rows.py", "intake.py", "validation.py"),
     "linalg": ("linalg/", "threads.py", "minimize.py", "doubled.py", "spectrum.py"),
     "solvers": ("solvers/",),
     "kernels": ("kernels/",),
-    "loop": ("loop.py",),
+    "loop": ("loop.py", "schedule.py", "stalling.py", "outputs.py", "limits.py", "examiner.py"),
+    "rounds": ("rounds/",),
     "certificate": ("certificate/", "certificate.py"),
     "problem": ("problem/", "problem.py"),
 }
 PLAIN = {0, 1, 2, -1, 0.5}
 BOUNDS = {"min", "max", "minimum", "maximum", "clip"}
-# Unit roundoff and smallest numbers of float64; Veltkamp's splitter; the mask of 32 bits and a hash's multiplier; no row, and
-# a list for each pass for which a row can be left out.
-FACTS = {"UNIT", "TINY", "SPLITTER", "BITS", "UNDERFLOW", "NOBODY", "NONE", "NO_ROW", "LISTS", "EVERY", "LOG_MAX"}
+FACTS = {
+    "float64 and integers": ("UNIT", "TINY", "SPLITTER", "BITS", "UNDERFLOW", "LOG_MAX", "PAGE_BYTES", "LINE"),
+    "proven bounds on rounding, docs/certificate.md": ("LOSS_OPERATIONS", "SLACK", "PARAMETER_ROUNDING"),
+    "an algorithm's identity": ("NOBODY", "NONE", "NO_ROW", "LISTS", "EVERY", "ONE", "TWO", "THREE", "FOUR", "LARGEST_SLOPE"),
+    "places in an answer": ("NUMBERS",),
+    "the most that is accepted or listed before a sentence refuses": (
+        "MAX_CLASSES", "MAX_CATEGORIES", "SMALLEST_LIMIT", "SHOWN",
+    ),
+}  # fmt: skip
+NAMES = {name for names in FACTS.values() for name in names}
 
 
 class Number(NamedTuple):
@@ -90,6 +100,20 @@ def is_made_of_numbers(node: ast.AST) -> bool:
     return is_plain and any(is_number(part) for part in parts)
 
 
+def members_of(value: ast.expr) -> list[ast.expr]:
+    """The values of a tuple or of np.array([…]), or the value itself."""
+    if isinstance(value, ast.Call) and ast.unparse(value.func) == "np.array":
+        value = value.args[0]
+    return value.elts if isinstance(value, ast.Tuple | ast.List) else [value]
+
+
+def is_length(node: ast.AST) -> bool:
+    """Whether a comparison says how many members something has to have."""
+    sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+    has_len = any(isinstance(side, ast.Call) and ast.unparse(side.func) == "len" for side in sides)
+    return has_len and all(isinstance(operator, ast.Eq | ast.NotEq | ast.In | ast.NotIn) for operator in node.ops)
+
+
 def in_module(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Constants of a module."""
     for node in tree.body:
@@ -101,8 +125,8 @@ def in_module(tree: ast.Module) -> Iterator[tuple[int, str]]:
             names = target.elts if both else [target]
             values = node.value.elts if both else [node.value]
             for name, value in zip(names, values, strict=True):
-                if isinstance(name, ast.Name) and name.id.isupper() and name.id not in FACTS:
-                    members = value.elts if isinstance(value, ast.Tuple) else [value]
+                if isinstance(name, ast.Name) and name.id.isupper() and name.id not in NAMES:
+                    members = members_of(value)
                     yield from ((node.lineno, name.id) for member in members if is_made_of_numbers(member))
 
 
@@ -131,8 +155,11 @@ def in_functions(tree: ast.Module) -> Iterator[tuple[int, str]]:
             elif isinstance(node, ast.Call):
                 name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
                 places.extend(node.args if name in BOUNDS else [])
+        lengths = {id(part) for node in ast.walk(function) if is_length(node) for part in ast.walk(node)}
         for place in places:
             for part in ast.walk(place):
+                if id(part) in lengths:
+                    continue
                 if is_number(part) and part.value not in PLAIN and id(part) not in seen:
                     seen.add(id(part))
                     yield part.lineno, f"{part.value!r} in {ast.unparse(place)[:70]}"
@@ -159,7 +186,8 @@ def main() -> None:
     if asked.list:
         for number in found:
             print(f"{number.file}:{number.line}: {number.text}")
-        print("facts:", *sorted(FACTS))
+        for reason, names in FACTS.items():
+            print(f"not counted, {reason}: {', '.join(names)}")
     rooms = Counter(number.room for number in found)
     print(*(f"{room} {rooms[room]}" for room in ROOMS), sep=", ")
     print(f"{len(found)} numbers decide something")

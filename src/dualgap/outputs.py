@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from dualgap.problem import BaseProblem
+from dualgap.schedule import ROW_ROUNDING
 from dualgap.solvers import Answer, Solver
-
-# Rows touched are whole numbers; a difference below this is rounding of epochs · rows.
-ROW_ROUNDING = 1e-6
 
 
 class Output:

@@ -27,6 +27,7 @@ from dualgap.kernels.extrapolation import extrapolate, forget_step
 from dualgap.kernels.families.base import SERIES_LIMIT
 from dualgap.kernels.rows import add_to, dot, fetch, prefetch
 from dualgap.kernels.sdca import AHEAD
+from dualgap.linalg.floats import MANY_ROUNDINGS
 
 # A row found held again is left out twice as long, plus one pass, but never for more passes than this: with 7, sparse problems take
 # 1.1 to 1.4 times as long.
@@ -37,9 +38,6 @@ NO_ROW = -1
 
 # Random numbers have 32 bits, so that their products have at most 63 bits.
 BITS = 0xFFFFFFFF
-
-# The weights are computed anew from the duals once extrapolations may have moved them this far by rounding, relative to their norm.
-MAX_WEIGHT_DRIFT = 1e-12
 
 # The gap after a pass, divided by the sum of the rows' terms in it, about: each term is evaluated before its row's step.
 GAP_FRACTION = 0.85
@@ -105,7 +103,7 @@ def new_progress(count, primal_at_zero, reshuffles):
 def passes(data, loss, constants, max_steps, queue, workspace, iterate, progress):
     """Take at most `max_steps` steps, pass after pass; end early after a pass that meets the target. Returns the number of steps.
 
-    Updates queue, workspace, iterate and progress in place; weights = w(duals) still holds, up to MAX_WEIGHT_DRIFT.
+    Updates queue, workspace, iterate and progress in place; weights = w(duals) still holds, up to MANY_ROUNDINGS·‖w‖.
     """
     made = 0
     while made < max_steps and progress.is_met == 0:
@@ -128,7 +126,7 @@ def passes(data, loss, constants, max_steps, queue, workspace, iterate, progress
         _end_pass(data, loss, constants, iterate, progress)
         if extrapolates and progress.is_met == 0:
             extrapolate(data, loss, constants.lambda_n, queue.active[: progress.active], workspace, iterate, progress)
-            if progress.drift > MAX_WEIGHT_DRIFT:
+            if progress.drift > MANY_ROUNDINGS:
                 _recompute_weights(data, constants.lambda_n, iterate.duals, iterate.weights)
                 progress.drift = 0.0
         elif progress.has_step == 1:

@@ -10,6 +10,8 @@ UNIT = 2.0**-53
 """The unit roundoff u: an operation errs by at most u relative to its result."""
 HALF_DIGITS = sqrt(UNIT)
 """A difference this small beside its terms has half of its digits left; the square of an error this small is rounding."""
+MANY_ROUNDINGS = 2.0**13 * UNIT
+"""What some thousands of operations err by at most, relative to the largest number in them: 9e-13."""
 BELOW_ONE = float(np.nextafter(1.0, 0.0))
 """The largest number below 1."""
 

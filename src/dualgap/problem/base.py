@@ -21,7 +21,7 @@ from dualgap.data.labels import checked_strength, checked_weights, normalized
 from dualgap.data.rows import Rows
 from dualgap.data.validation import as_rows
 from dualgap.lazy import lazy
-from dualgap.linalg.floats import TINY, UNIT
+from dualgap.linalg.floats import MANY_ROUNDINGS, TINY, UNIT
 from dualgap.linalg.parallel import parallel_map
 from dualgap.linalg.partition import sum_slices
 from dualgap.penalties import Penalty, penalty_of
@@ -31,12 +31,10 @@ Vector = NDArray[np.float64]
 Intercept = Any
 """b: a float, or in the softmax model a vector with one number a class."""
 
+# λ of a problem for which none is given.
+DEFAULT_STRENGTH = 1e-4
 # The largest ‖x‖²s/(λS) of a row: the reciprocal of SAFE_SQUARES, 5.5e275. Beyond it products with it leave float64's range.
 LARGEST_DUAL_CURVATURE = UNIT * UNIT / TINY
-
-# How far feasible duals may be outside their domain, and their mean from 0, as a fraction of the largest dual: D then differs by
-# rounding. Averages of duals leave [0, 1] by some 1e-16; duals that are wrong are outside by far more.
-DUAL_ROUNDING = 1e-12
 
 
 class BaseProblem(ABC):
@@ -182,9 +180,9 @@ class BaseProblem(ABC):
         """D at any duals, in one pass over the rows; −∞ where they are infeasible by more than rounding."""
         inside = self.clipped_duals(duals)
         largest = float(np.abs(duals).max(initial=0.0))
-        if not np.abs(inside - duals).max(initial=0.0) <= DUAL_ROUNDING * largest:
+        if not np.abs(inside - duals).max(initial=0.0) <= MANY_ROUNDINGS * largest:
             return -np.inf
-        if self.intercept and np.abs(self.dual_sums(inside)).max() > DUAL_ROUNDING * largest:
+        if self.intercept and np.abs(self.dual_sums(inside)).max() > MANY_ROUNDINGS * largest:
             return -np.inf
         return self.dual(inside, self.combination_of(inside))
 

@@ -16,17 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from dualgap.data.labels import as_column, real_targets, two_classes
 from dualgap.lazy import lazy
+from dualgap.linalg.floats import MANY_ROUNDINGS
 from dualgap.linalg.partition import partition
 from dualgap.linalg.root_finding import between_kinks, slope_root
 from dualgap.losses import LOSSES, Loss
-from dualgap.problem.base import BaseProblem, Vector
+from dualgap.problem.base import DEFAULT_STRENGTH, BaseProblem, Vector
 from dualgap.problem.block_arguments import are_blocks, block_arguments
 from dualgap.problem.scoring import score
 from dualgap.problem.sums import root_of_squares, total
 from dualgap.spec import build
-
-# A label counts as on the constant's kink where |y − constant| ≤ 1e-12 (|constant| + max |y|): rounding has moved it there.
-KINK_REACH = 1e-12
 
 
 class Problem(BaseProblem):
@@ -77,7 +75,7 @@ class Problem(BaseProblem):
         X: Any,
         y: ArrayLike,
         loss: str | Loss = "hinge",
-        strength: float = 1e-4,
+        strength: float = DEFAULT_STRENGTH,
         sample_weight: ArrayLike | None = None,
         intercept: bool = False,
         *,
@@ -154,7 +152,8 @@ class Problem(BaseProblem):
         """Duals that prove w = 0 optimal where any do: −φ′(b*), and at a kink a point between its two slopes with Σ s_iα_i = 0."""
         below, above = self.constant, self.constant
         if self.loss.has_kink:
-            reach = KINK_REACH * (abs(self.constant) + float(np.abs(self.labels).max()))
+            # A label within rounding of the constant is on its kink.
+            reach = MANY_ROUNDINGS * (abs(self.constant) + float(np.abs(self.labels).max()))
             below, above = self.constant - reach, self.constant + reach
         lowest = self.each(lambda c: self.loss.dual_candidate(np.full(c.stop - c.start, above), self.labels[c]))
         if not self.loss.has_kink:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dualgap.data.blocks import Blocks, Coding
 from dualgap.data.blocks.blocks import Scanned
 from dualgap.losses import LOSSES, Loss
+from dualgap.problem.base import DEFAULT_STRENGTH
 from dualgap.problem.block_base import BaseBlockProblem
 from dualgap.problem.one_score import Problem
 from dualgap.spec import build
@@ -56,7 +57,7 @@ class BlockProblem(BaseBlockProblem):
         self,
         blocks: Blocks,
         loss: str | Loss = "hinge",
-        strength: float = 1e-4,
+        strength: float = DEFAULT_STRENGTH,
         intercept: bool = False,
         *,
         positive: Any = None,

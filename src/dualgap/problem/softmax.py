@@ -18,7 +18,7 @@ from dualgap.lazy import lazy
 from dualgap.linalg.partition import SETTINGS, partition
 from dualgap.losses import multinomial as softmax_loss
 from dualgap.losses.multinomial import Classes, Matrix, Vector
-from dualgap.problem.base import BaseProblem
+from dualgap.problem.base import DEFAULT_STRENGTH, BaseProblem
 from dualgap.problem.block_arguments import are_blocks, block_arguments
 from dualgap.problem.intercepts import best_intercepts
 from dualgap.problem.scoring import accuracy
@@ -72,7 +72,7 @@ class MultinomialProblem(BaseProblem):
         self,
         X: Any,
         y: ArrayLike,
-        strength: float = 1e-4,
+        strength: float = DEFAULT_STRENGTH,
         sample_weight: ArrayLike | None = None,
         intercept: bool = False,
     ) -> None:

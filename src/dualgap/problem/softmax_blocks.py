@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dualgap.data.blocks import Blocks, Coding
+from dualgap.problem.base import DEFAULT_STRENGTH
 from dualgap.problem.block_base import BaseBlockProblem
 from dualgap.problem.softmax import MultinomialProblem
 
@@ -47,7 +48,7 @@ class MultinomialBlockProblem(BaseBlockProblem):
     def __init__(
         self,
         blocks: Blocks,
-        strength: float = 1e-4,
+        strength: float = DEFAULT_STRENGTH,
         intercept: bool = False,
         *,
         class_factors: Sequence[float] | None = None,

@@ -25,6 +25,7 @@ from dualgap.problem import BlockProblem
 from dualgap.result import BlockDuals
 from dualgap.rounds.run import Run
 from dualgap.rounds.settings import PROBED, SETTINGS
+from dualgap.solvers.newton import Newton
 from dualgap.solvers.newton.preconditioner import sample_preconditioner
 from dualgap.solvers.newton.rounds import (
     Evaluate,
@@ -114,7 +115,7 @@ class OneScoreRun(Run[BlockProblem, RoundPoint]):
 
     @property
     def _smallest_gamma(self) -> float:
-        return SETTINGS.smallest_gamma * self.problem.sample_problem.baseline or 1.0
+        return Newton.settings.smallest_gamma * self.problem.sample_problem.baseline or 1.0
 
     def _moved(self, place: Place, step: Step, size: float, gamma: float) -> Place:
         """The place after a part of a step, with the point the steps count from moved where they are long."""

@@ -24,8 +24,6 @@ class RoundSettings(NamedTuple):
     """Rows on a curved segment, per column, at the first γ: with few, a step that keeps rows on their segments leads far astray."""
     gamma_decay: float = 0.35
     """γ is multiplied by this factor once the gradient's part of the gap is no larger than the smoothing's."""
-    smallest_gamma: float = 1e-14
-    """The smallest γ, as a part of what a constant costs."""
     accepted_slope: float = 0.6
     """A whole step is taken where the slope at its end is below 0.6 times the decrement; otherwise a round evaluates step sizes."""
     pair_noise: float = 1e-9

@@ -24,12 +24,8 @@ if TYPE_CHECKING:
 class AutoSettings:
     """The numbers that decide which solver is chosen; docs/internals/thresholds.md has what each brings."""
 
-    largest_side: int = 1500
-    """The largest side, columns or rows, of a Newton matrix that is quick to make and to factor."""
     few_columns: int = 24
     """Below 24 columns a Newton run takes less time than the epochs that show how quickly SDCA's gap falls."""
-    many_rows_per_column: int = 1000
-    """From 1,000 dense rows per column on, most Newton steps read a subsample or a working set; a run costs about 20 epochs."""
     long_row_bytes: int = 400
     """Newton keeps up to 22 numbers a row, 176 bytes, which is less than half of the data where a row has 400 bytes or more."""
     dominant_part: float = 0.3
@@ -70,7 +66,7 @@ class Auto:
         if problem.penalty.is_sparse:
             return False
         side, settings = min(problem.rows.count, problem.rows.dimension), self.settings
-        is_either = settings.few_columns <= side <= settings.largest_side and side < problem.rows.count
+        is_either = settings.few_columns <= side <= Newton.settings.largest_side and side < problem.rows.count
         return problem.loss.has_kink and is_either
 
     def choose(
@@ -89,12 +85,12 @@ class Auto:
             return self._choose_for_smooth(problem, size)
         count, dimension, settings = problem.rows.count, problem.rows.dimension, self.settings
         side = min(count, dimension)
-        if side > settings.largest_side:
+        if side > Newton.settings.largest_side:
             return SDCA(shrinking=True), f"sdca: the loss has a kink, and the {size} data is too large for Newton steps"
         if side < settings.few_columns or dimension >= count:
             what = "rows" if dimension >= count else "columns"
             return Newton(), f"newton: with {side} {what} a Newton step costs little, whatever the scale of the columns"
-        if count >= settings.many_rows_per_column * dimension and _row_bytes(problem) >= settings.long_row_bytes:
+        if count >= Newton.settings.many_rows_per_column * dimension and _row_bytes(problem) >= settings.long_row_bytes:
             return (
                 Newton(),
                 f"newton: with {count // dimension:,} rows per column most Newton steps read a few rows only",
@@ -114,7 +110,7 @@ class Auto:
 
     def _choose_for_smooth(self, problem: Problem, size: str) -> tuple[Solver, str]:
         """The solver for a loss without kinks."""
-        if min(problem.rows.count, problem.rows.dimension) <= self.settings.largest_side:
+        if min(problem.rows.count, problem.rows.dimension) <= Newton.settings.largest_side:
             return Newton(), f"newton: the loss is smooth, and the {size} data needs a small Hessian only"
         # φ″‖x‖²/(λS) of a mean row: SDCA takes about as many epochs for each digit of the gap, and one or two more.
         ratio = problem.loss.smoothness * problem.mean_squared_norm / problem.lambda_n

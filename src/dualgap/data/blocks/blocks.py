@@ -36,10 +36,9 @@ LOG = logging.getLogger("dualgap")
 # Bytes of the rows of a block, about; fewer where memory_limit is below LIMIT_BLOCKS blocks of this size. Larger blocks bring no
 # speed, and smaller ones cost calls.
 BLOCK_BYTES = 64 << 20
-# Two blocks are held at a time, a float64 copy of a part of one, and vectors of a few numbers a row.
+# Blocks of the largest size that memory_limit holds: two at a time, the sample of rows that a fit starts from, which takes as much as
+# one, a float64 copy of a part of one, and vectors of a few numbers a row.
 LIMIT_BLOCKS = 8
-# The sample of rows that a fit starts from takes at most this fraction of memory_limit.
-SAMPLE_PART = 1 / 8
 # Below this limit the program itself does not fit.
 SMALLEST_LIMIT = 64 << 20
 UNITS = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
@@ -207,7 +206,7 @@ class Blocks:
 
     def scanned(self, is_classification: bool) -> Scanned:
         """What the first pass finds; made once for each kind of labels."""
-        scan = Scan(is_classification, self.count, int(SAMPLE_PART * self.memory_limit))
+        scan = Scan(is_classification, self.count, self.memory_limit // LIMIT_BLOCKS)
         if scan not in self._scans:
             self._scans[scan] = Scanned.of(self.fitted_home, scan)
         return self._scans[scan]

@@ -20,8 +20,9 @@ class Settings:
     """The fewest rows of a subsample, per column: with fewer the subsample is separable and its solution far from that of all rows."""
     subsample_growth: int = 16
     """The ratio of a subsample's rows to those of the one before, at most; from a larger ratio on, steps on the larger one are wasted."""
-    smooth_rows_per_column: int = 1000
-    """A smooth loss starts on subsamples from 1,000 rows per column on; with fewer, a subsample fits rare columns too closely."""
+    many_rows_per_column: int = 1000
+    """A smooth loss starts on subsamples from 1,000 rows per column on; with fewer, a subsample fits rare columns too closely. From as
+    many dense rows on `auto` takes Newton for a loss with kinks: most steps read a subsample or a working set."""
     subsample_gap: float = 0.3
     """Leave a subsample of m rows once the gap, or the squared Newton decrement, is below 0.3·(d/m)·P: more accuracy fits its sampling error."""
 
@@ -39,6 +40,8 @@ class Settings:
 
     dense_side: int = 300
     """The largest side, columns or rows, of a Hessian that is factored for a smooth loss; beyond, steps come from products with it."""
+    largest_side: int = 1500
+    """The largest side, columns or rows, of a matrix that is quick to make and to factor; `auto` goes by it."""
     max_products: int = 500
     """The most products with the Hessian for one step."""
     preconditioner_rows_per_column: int = 8

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dualgap.linalg import cholesky
+from dualgap.linalg.floats import MANY_ROUNDINGS
 from dualgap.linalg.krylov import conjugate_residuals
 from dualgap.linalg.line_search import bracket, next_trial
 from dualgap.linalg.root_finding import MAX_STEPS
@@ -173,7 +174,7 @@ class SoftmaxNewton:
             slope_here = linear + t * quadratic - _inner(problem, trial.duals.__getitem__, direction.scores)
             primal = trial.loss + penalty + t * linear + 0.5 * t * t * quadratic
             is_flat = abs(slope_here) <= settings.slope_part * abs(slope)
-            if is_flat and primal <= (1.0 + settings.primal_rounding) * point.primal:
+            if is_flat and primal <= (1.0 + MANY_ROUNDINGS) * point.primal:
                 return trial
             derivative = quadratic + self._second_derivative(direction, trial.duals)
             known, t = next_trial(known, t, slope_here, derivative, True)

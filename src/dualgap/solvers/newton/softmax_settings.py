@@ -32,8 +32,6 @@ class SoftmaxSettings:
 
     # A step size is accepted where the slope of P is at most 0.3 times the slope at 0; a smaller one takes more trials for each step.
     slope_part: float = 0.3
-    # A trial may increase P by 1e-12·P, which rounding explains.
-    primal_rounding: float = 1e-12
 
 
 SETTINGS = SoftmaxSettings()

@@ -85,7 +85,7 @@ def working_set(problem: Problem, numbers: NDArray[Any], duals: Vector, combinat
 def subsample_intervals(problem: Problem, settings: Settings) -> tuple[int, ...]:
     """Sampling intervals k of the subsamples to start on, the smallest subsample first; none where all rows are few."""
     count, dimension = problem.rows.count, problem.rows.dimension
-    if not problem.loss.has_kink and count < settings.smooth_rows_per_column * dimension:
+    if not problem.loss.has_kink and count < settings.many_rows_per_column * dimension:
         return ()
     saving = count / max(settings.few_rows, settings.subsample_rows_per_column * dimension)
     if saving < settings.subsample_saving:

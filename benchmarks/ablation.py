@@ -22,10 +22,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from ablation_tricks import CLASSES, INFORMATION, TRICKS, Trick, replaced
+from ablation_tricks import CLASSES, INFORMATION, MORE, TRICKS, Trick, replaced, with_constants
 from revisions import check_out
 from rival_problems import PROBLEMS, load, prepare
 
@@ -44,8 +46,8 @@ def child(folder: str, name: str) -> None:
     """Fit without the trick whose name comes in, or with all where an empty line does; answer with seconds, or null."""
     import dualgap as dg
 
-    problem, tricks = PROBLEMS[name], {trick.name: trick for trick in TRICKS}
-    X, y = load(Path(folder), problem.data)
+    tricks = {trick.name: trick for trick in TRICKS}
+    make = MORE[name]() if name in MORE else of_the_duel(Path(folder), name)
 
     def find(module: str) -> Any:
         try:
@@ -55,22 +57,36 @@ def child(folder: str, name: str) -> None:
 
     def fit() -> float:
         began = time.perf_counter()
-        result = dg.solve(dg.Problem(X, y, problem.loss, problem.strength(X.shape[0])), tol=TOL, n_jobs=THREADS)
+        result = dg.solve(make(), tol=TOL, n_jobs=THREADS)
         seconds = time.perf_counter() - began
         return seconds if result.status.name == "CERTIFIED" else math.inf
 
     for line in sys.stdin:
         trick = tricks.get(line.strip())
-        changes = [] if trick is None else replaced(trick, dg.Newton, find)
+        changes = [] if trick is None else replaced(trick, find)
         seconds = None
         if changes is not None:
             before = [(owner, attribute, getattr(owner, attribute)) for owner, attribute, _ in changes]
-            for owner, attribute, value in changes:
-                setattr(owner, attribute, value)
+            put(changes)
             seconds = fit()
-            for owner, attribute, value in before:
-                setattr(owner, attribute, value)
+            put(before)
         print(json.dumps(seconds), flush=True)
+
+
+def of_the_duel(folder: Path, name: str) -> Callable[[], Any]:
+    """A problem of the rivals bench, made anew for each fit."""
+    import dualgap as dg
+
+    problem = PROBLEMS[name]
+    X, y = load(folder, problem.data)
+    return lambda: dg.Problem(X, y, problem.loss, problem.strength(X.shape[0]))
+
+
+def put(changes: list[tuple[Any, str, Any]]) -> None:
+    """Set attributes; settings are frozen for everybody else."""
+    for owner, attribute, value in changes:
+        change = setattr if isinstance(owner, ModuleType) else object.__setattr__
+        change(owner, attribute, value)
 
 
 class Side:
@@ -100,13 +116,14 @@ class Side:
 
 
 def edited(revision: str, folder: Path, trick: Trick) -> Path | None:
-    """The sources of a revision with a trick's edits; None where a text is not there."""
+    """The sources of a revision with other constants in the kernels; None where one is not there."""
     source = check_out(revision, folder)
-    for name, old, new in trick.edits:
-        file = source / "src/dualgap" / name
-        if not file.exists() or old not in file.read_text():
+    for path, value in trick.kernel_numbers.items():
+        module, _, name = path.partition(":")
+        file = source / "src/dualgap" / f"{module.replace('.', '/')}.py"
+        if not file.exists() or f"\n{name} = " not in file.read_text():
             return None
-        file.write_text(file.read_text().replace(old, new))
+        file.write_text(with_constants(file.read_text(), {name: value}))
     return source
 
 
@@ -135,7 +152,10 @@ def measure(revision: str, asked: list[str]) -> None:
         home = Path(place)
         plain = check_out(revision, home / "plain")
         variants: dict[str, Path | None] = {}
-        prepare(home / "data", sorted({PROBLEMS[name].data for names in CLASSES.values() for name in names}))
+        prepare(
+            home / "data",
+            sorted({PROBLEMS[name].data for names in CLASSES.values() for name in names if name in PROBLEMS}),
+        )
         for kind, names in CLASSES.items():
             for name in names:
                 side = Side(plain, home / "data", name)
@@ -144,7 +164,7 @@ def measure(revision: str, asked: list[str]) -> None:
                     if kind not in trick.classes or not is_due:
                         continue
                     other = side
-                    if trick.edits:
+                    if trick.kernel_numbers:
                         if trick.name not in variants:
                             variants[trick.name] = edited(revision, home / f"variant{number}", trick)
                         source = variants[trick.name]

@@ -42,9 +42,10 @@ ROOMS = {
 PLAIN = {0, 1, 2, -1, 0.5}
 BOUNDS = {"min", "max", "minimum", "maximum", "clip"}
 FACTS = {
-    "float64 and integers": ("UNIT", "TINY", "SPLITTER", "BITS", "UNDERFLOW", "LOG_MAX", "PAGE_BYTES", "LINE"),
+    "float64 and integers": ("UNIT", "TINY", "SPLITTER", "BITS", "UNDERFLOW", "LOG_MAX", "MANY_ROUNDINGS", "PAGE_BYTES"),
     "proven bounds on rounding, docs/certificate.md": ("LOSS_OPERATIONS", "SLACK", "PARAMETER_ROUNDING"),
-    "an algorithm's identity": ("NOBODY", "NONE", "NO_ROW", "LISTS", "EVERY", "ONE", "TWO", "THREE", "FOUR", "LARGEST_SLOPE"),
+    "an algorithm's identity": ("NOBODY", "NONE", "NO_ROW", "LISTS", "EVERY", "SMOOTHNESS"),
+    "defaults of a user's options": ("DEFAULT_EPOCHS", "DEFAULT_STRENGTH"),
     "places in an answer": ("NUMBERS",),
     "the most that is accepted or listed before a sentence refuses": (
         "MAX_CLASSES", "MAX_CATEGORIES", "SMALLEST_LIMIT", "SHOWN",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
 from pathlib import Path
@@ -115,7 +116,7 @@ def test_many_columns_take_hessian_products(loss: str, tol: float, monkeypatch: 
     assert result.certificate.primal == pytest.approx(known.certificate.primal, rel=2 * tol)
     rounds = result.trace[-1].epoch
     if loss == "logistic":
-        monkeypatch.setattr(one_score, "SETTINGS", SETTINGS._replace(preconditioner_columns=0))
+        monkeypatch.setattr(one_score, "SETTINGS", replace(SETTINGS, preconditioner_columns=0))
         again = dg.solve(problem, tol=tol, start=(np.zeros(2100), 0.0, None))
         assert again.status is dg.Status.CERTIFIED
         assert again.trace[-1].epoch > rounds  # the sample's Hessian saves products

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -41,7 +42,7 @@ def cut(X: Any, y: Any, *weights: Any) -> list[tuple[Any, ...]]:
 def test_rounds_are_certified_as_in_memory(
     form: str, intercept: bool, has_matrix: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rounds, "SETTINGS", SETTINGS._replace(softmax_side=300 if has_matrix else 0))
+    monkeypatch.setattr(rounds, "SETTINGS", replace(SETTINGS, softmax_side=300 if has_matrix else 0))
     X, y, s = data(form)
     weights = (s,) if form == "dense" else ()
     problem = dg.MultinomialProblem(dg.Blocks(cut(X, y, *weights)), strength=1e-3, intercept=intercept)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import inf, nan, sqrt
 from typing import NamedTuple
 
+# A trial is accepted once its slope is below 0.2 times the slope at 0; a better step size costs more trials than it saves steps.
+SLOPE_REDUCTION = 0.2
 # The ratio of a trial to the last one, at most, while every slope is negative: a tangent that is nearly flat leads too far.
 MAX_GROWTH = 8.0
 # A trial with a positive slope may still end higher than t = 0. It is trusted where the derivative of the slope there,

@@ -18,7 +18,7 @@ from dualgap.certificate.blocks import (
     weighted_combination,
 )
 from dualgap.data.blocks import Block
-from dualgap.linalg.floats import UNIT
+from dualgap.linalg.floats import HALF_DIGITS, UNIT
 from dualgap.linalg.krylov import Operator, conjugate_residuals
 from dualgap.linalg.partial_sums import Partial, add, add_pairs
 from dualgap.problem import BlockProblem
@@ -129,7 +129,8 @@ class OneScoreRun(Run[BlockProblem, RoundPoint]):
             gamma,
         )
         step_norm = np.sqrt(self.problem.mean_squared_norm * float(moved.step @ moved.step)) + abs(moved.intercept_step)
-        if UNIT * step_norm > SETTINGS.pair_noise * gamma:
+        # The sum of the last steps is added to the weights where rounding could move the duals of curved rows, (kink − z)/γ.
+        if UNIT * step_norm > HALF_DIGITS * gamma:
             weights, intercept = moved.at
             return Place(weights, np.zeros_like(weights), intercept, 0.0, gamma)
         return moved

@@ -115,9 +115,10 @@ class Run(ABC, Generic[AProblem, APoint]):
     def recorded(self, found: APoint) -> APoint:
         """The point that a round evaluated, recorded; the best one is kept, and the run may end."""
         gap = found.judged.certificate.gap
-        self.idle = 0 if self.best is None or gap < 0.9 * self.best.judged.certificate.gap else self.idle + 1
         if self.best is None or gap < self.best.judged.certificate.gap:
-            self.best = found
+            self.best, self.idle = found, 0
+        else:
+            self.idle += 1
         self._record(found.judged, self.best.judged.certificate)
         return found
 

@@ -13,15 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dualgap.data.rows import Rows
-from dualgap.linalg.line_search import bracket, is_lower, next_trial
+from dualgap.linalg.line_search import SLOPE_REDUCTION, bracket, is_lower, next_trial
 from dualgap.linalg.root_finding import MAX_STEPS
 from dualgap.losses.base import Loss, QuadraticFamily
 from dualgap.solvers.base import Vector
 from dualgap.solvers.newton.point import Combine, Point, derivatives, evaluate_from_duals
 from dualgap.solvers.newton.subproblem import Subproblem
-
-# A trial is accepted once its slope is below 0.2 times the slope at 0; a better step size costs more trials than it saves steps.
-SLOPE_REDUCTION = 0.2
 
 
 class Step(NamedTuple):

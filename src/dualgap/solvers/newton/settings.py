@@ -48,3 +48,6 @@ class Settings:
     """Sampled rows per column of the Hessian that preconditions; with 2, solves take more products than the smaller sample saves."""
     preconditioner_sizes: int = 50
     """Precondition where the data has at least 50·d² stored values; on less data the preconditioner costs more than it saves."""
+
+
+SETTINGS = Settings()

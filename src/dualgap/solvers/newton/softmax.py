@@ -15,7 +15,7 @@ import numpy as np
 from dualgap.linalg import cholesky
 from dualgap.linalg.floats import MANY_ROUNDINGS
 from dualgap.linalg.krylov import conjugate_residuals
-from dualgap.linalg.line_search import bracket, next_trial
+from dualgap.linalg.line_search import SLOPE_REDUCTION, bracket, next_trial
 from dualgap.linalg.root_finding import MAX_STEPS
 from dualgap.losses.multinomial import Matrix, Vector, hessian_product, probabilities, softmax
 from dualgap.problem import MultinomialProblem
@@ -159,7 +159,7 @@ class SoftmaxNewton:
 
     def _line_search(self, direction: Direction) -> Trial | None:
         """A step size at which the slope of P is a small part of what it was; None where P does not decrease."""
-        problem, settings, point = self.reduced, self.settings, self.point
+        problem, point = self.reduced, self.point
         slope = float(np.vdot(point.gradient, direction.step))
         if not slope < 0.0:
             return None
@@ -173,7 +173,7 @@ class SoftmaxNewton:
             trial = self._trial(direction, t)
             slope_here = linear + t * quadratic - _inner(problem, trial.duals.__getitem__, direction.scores)
             primal = trial.loss + penalty + t * linear + 0.5 * t * t * quadratic
-            is_flat = abs(slope_here) <= settings.slope_part * abs(slope)
+            is_flat = abs(slope_here) <= SLOPE_REDUCTION * abs(slope)
             if is_flat and primal <= (1.0 + MANY_ROUNDINGS) * point.primal:
                 return trial
             derivative = quadratic + self._second_derivative(direction, trial.duals)

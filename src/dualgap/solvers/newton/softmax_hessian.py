@@ -14,13 +14,10 @@ from numpy.typing import NDArray
 from dualgap.data.rows import Rows
 from dualgap.linalg import cholesky
 from dualgap.linalg.parallel import checkpoint
-from dualgap.linalg.partition import partition, sum_slices
+from dualgap.linalg.partition import SETTINGS, partition, sum_slices
 from dualgap.losses.multinomial import Matrix, Vector, hessian_product
 from dualgap.problem import MultinomialProblem
 from dualgap.solvers.newton.softmax_settings import SoftmaxSettings
-
-# Terms of the sum for a whole matrix; more terms than this would cost memory and bring no speed.
-MAX_TERMS = 8
 
 
 def height_of(problem: MultinomialProblem) -> int:
@@ -67,7 +64,9 @@ def class_gram(rows: Rows, weights: Vector, p: Matrix, intercept: bool) -> Matri
         out[k * height :] += x.T @ products
         out[: k * height] -= products.T @ products
 
-    sums = sum_slices(add, partition(rows.count, k * height), ((k + 1) * height, k * height), MAX_TERMS)
+    # Together the terms take no more memory than the products of all rows.
+    max_terms = min(SETTINGS.max_terms, rows.count // (k * height))
+    sums = sum_slices(add, partition(rows.count, k * height), ((k + 1) * height, k * height), max_terms)
     out, diagonal = sums[: k * height], sums[k * height :]
     by_class = out.reshape(k, height, k, height)
     for a in range(k):

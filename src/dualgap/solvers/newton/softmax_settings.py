@@ -30,8 +30,5 @@ class SoftmaxSettings:
     # rows have.
     damping: float = 1e-3
 
-    # A step size is accepted where the slope of P is at most 0.3 times the slope at 0; a smaller one takes more trials for each step.
-    slope_part: float = 0.3
-
 
 SETTINGS = SoftmaxSettings()

@@ -12,7 +12,7 @@ from dualgap.problem import BaseProblem, MultinomialProblem, Problem
 from dualgap.solvers.averaging import Average
 from dualgap.solvers.base import Answer, Random, Solver
 from dualgap.solvers.newton import continuation, least_squares, smooth, softmax
-from dualgap.solvers.newton.settings import Settings
+from dualgap.solvers.newton.settings import SETTINGS, Settings
 from dualgap.solvers.newton.systems import square_rows
 
 
@@ -47,7 +47,7 @@ class Newton(Solver):
     suggests_its_duals: ClassVar[bool] = True
     leaves_old_state: ClassVar[bool] = True
     fits_softmax: ClassVar[bool] = True
-    settings: ClassVar[Settings] = Settings()
+    settings: ClassVar[Settings] = SETTINGS
 
     def check(self, problem: Problem | MultinomialProblem) -> None:
         if isinstance(problem, MultinomialProblem) or self._is_truncated(problem):

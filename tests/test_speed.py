@@ -143,6 +143,15 @@ def test_the_page_shows_the_ratios_of_the_tables(tmp_path: Path) -> None:
     assert "| breast_cancer | 569 × 31 | 1 | 0.5 | skglm | 0.2 | 0.40 | 30 | none | 30 | 1.00 |" in page
     assert f"| {HINGE} | 1e-06 | 0.5 | newton | 0.1 | 5.00 |" in page
     assert "## Squared" not in page
+    assert "| hinge and absolute | 1 | 10 | 10 | 1 | 2.00 | 2.00 |" in page, "both of its rivals take 10 ms or more"
+    assert "## Poisson" not in page
+
+
+def test_the_page_shows_the_poisson_fits(tmp_path: Path) -> None:
+    fill(tmp_path)
+    row = "rows,columns,alpha,contender,tolerance,seconds,above_optimum,version\n20000,20,5e-05,lbfgs,0.001,0.0123,2e-09,1.9\n"
+    (tmp_path / "poisson.csv").write_text(row, encoding="utf-8")
+    assert "| 20,000 × 20 | lbfgs | 0.001 | 0.012 | 2e-09 |" in speed.Results(tmp_path).page()
 
 
 def test_profile_counts_problems_within_a_factor() -> None:

@@ -28,7 +28,7 @@ from dualgap.outputs import Output
 from dualgap.problem import MultinomialProblem, Problem
 from dualgap.result import Result, Status, sentence_of
 from dualgap.schedule import ROW_ROUNDING, Schedule
-from dualgap.solvers import Answer, Auto, Solver
+from dualgap.solvers import Answer, AnySolver, Auto
 from dualgap.stalling import StallDetector
 from dualgap.trace import Clock, Record, Trace
 
@@ -56,7 +56,7 @@ class Loop:
     def __init__(
         self,
         problem: Problem | MultinomialProblem,
-        chosen: Solver | Auto,
+        chosen: AnySolver | Auto,
         limits: Limits,
         seed: int,
         warm: Answer | None,
@@ -66,6 +66,7 @@ class Loop:
         self.problem, self.limits, self.seed = problem, limits, seed
         self.examiner, self.interrupt, self.warm = examiner, interrupt, warm
         self.auto = chosen if isinstance(chosen, Auto) else None
+        self.asked: AnySolver
         self.asked, self.reason = (
             chosen.choose(problem, (), limits.tol) if isinstance(chosen, Auto) else (chosen, f"{chosen.name}, as asked")
         )
@@ -92,7 +93,7 @@ class Loop:
         with suppress(RunOver):  # a start that takes longer than the run is allowed leaves no state
             self.state = self.first_state(self.solver, warm)
 
-    def prepared(self, asked: Solver) -> Solver:
+    def prepared(self, asked: AnySolver) -> AnySolver:
         """The variant of a solver for this problem, with its kernels compiled; or a refusal."""
         asked.check_penalty(self.problem)
         asked.check(self.problem)
@@ -100,7 +101,7 @@ class Loop:
         solver.prepare(self.problem)
         return solver
 
-    def first_state(self, solver: Solver, warm: Answer | None) -> Any:
+    def first_state(self, solver: AnySolver, warm: Answer | None) -> Any:
         # A start far from the solution may leave float64's range, as an iterate may; the judge and solvers check it.
         with checked(self.check_time), np.errstate(over="ignore", invalid="ignore"):
             return solver.start(self.problem, warm, self.relative_goal())

@@ -9,13 +9,13 @@ import numpy as np
 
 from dualgap.problem import BaseProblem
 from dualgap.schedule import ROW_ROUNDING
-from dualgap.solvers import Answer, Solver
+from dualgap.solvers import Answer, AnySolver
 
 
 class Output:
     """Collects the iterates that a solver's option `output` asks for."""
 
-    def __init__(self, solver: Solver, problem: BaseProblem, max_epochs: float) -> None:
+    def __init__(self, solver: AnySolver, problem: BaseProblem, max_epochs: float) -> None:
         self.solver, self.problem = solver, problem
         self.is_collecting = False
         """Whether iterates count from here on."""

@@ -18,7 +18,7 @@ from dualgap.data.validation import as_rows
 from dualgap.losses import Loss
 from dualgap.markup import facts_table
 from dualgap.problem.base import Intercept, scores_of
-from dualgap.solvers import Solver
+from dualgap.solvers import AnySolver
 from dualgap.trace import Trace
 
 Vector = NDArray[np.float64]
@@ -109,7 +109,7 @@ class Result:
     reason: str
     """Why the solver was chosen."""
     trace: Trace
-    solver: Solver
+    solver: AnySolver
     classes: NDArray[Any] | None
     """The labels in order; None for real targets."""
     sentence: str

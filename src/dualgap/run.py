@@ -21,7 +21,7 @@ from dualgap.problem.block_base import BaseBlockProblem
 from dualgap.progress import asks_to_stop, watch
 from dualgap.result import Result, Status
 from dualgap.rounds import solve_blocks
-from dualgap.solvers import SOLVERS, Answer, Auto, Solver
+from dualgap.solvers import SOLVERS, Answer, AnySolver, Auto, Solver
 from dualgap.spec import build
 from dualgap.trace import Record
 
@@ -30,7 +30,7 @@ __all__ = ["Result", "Status", "solve"]
 
 def solve(
     problem: Problem | MultinomialProblem | BaseBlockProblem,
-    solver: str | Solver | Auto = "auto",
+    solver: str | AnySolver | Auto = "auto",
     *,
     tol: float = 1e-6,
     gap_tol: float | None = None,
@@ -128,7 +128,7 @@ def solve(
 
 def _solve_blocks(
     problem: BaseBlockProblem,
-    chosen: Solver | Auto,
+    chosen: AnySolver | Auto,
     limits: Limits,
     seed: int,
     start: Any,

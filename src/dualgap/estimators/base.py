@@ -42,7 +42,7 @@ from dualgap.problem import BaseProblem, Problem
 from dualgap.progress import say
 from dualgap.result import Result, Status
 from dualgap.run import solve
-from dualgap.solvers import Auto, Solver
+from dualgap.solvers import AnySolver, Auto
 from dualgap.trace import Clock, Trace
 
 if TYPE_CHECKING:
@@ -264,7 +264,7 @@ class CertifiedModel(ShowsCertificate, CallbackSupport, SavesModels, BaseEstimat
         return tags
 
 
-def _result_without_run(problem: Problem, start: Start, tol: float, solver: Solver | Auto) -> Result | None:
+def _result_without_run(problem: Problem, start: Start, tol: float, solver: AnySolver | Auto) -> Result | None:
     """The start itself as the result if its certificate already proves tol, else None."""
     judged = certify(problem, *start)
     if not judged.certificate.proves(tol):

@@ -188,7 +188,7 @@ def _fitted(
     answers = [(result.weights, result.intercept) for result in results]
     if blocks.scaling is not None:
         answers = [blocks.scaling.folded(*answer) for answer in answers]
-    if isinstance(first, MultinomialBlockProblem):
+    if first.is_softmax:
         estimator.coef_, estimator.intercept_ = np.ascontiguousarray(answers[0][0].T), np.array(answers[0][1])
     else:
         estimator.coef_ = np.stack([weights for weights, _ in answers])

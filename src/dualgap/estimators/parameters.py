@@ -11,7 +11,7 @@ from dualgap.estimators.notes import note_once
 from dualgap.estimators.synonyms import has_no_penalty
 from dualgap.linalg.elementary import is_number
 from dualgap.losses import LOSSES, Loss
-from dualgap.solvers import SOLVERS, Auto, Solver
+from dualgap.solvers import SOLVERS, AnySolver, Auto
 from dualgap.spec import build, canonical, parse
 
 SCIKIT_LEARN_SOLVERS = frozenset(
@@ -41,7 +41,7 @@ def is_scikit_learns(solver: object) -> bool:
     return isinstance(solver, str) and canonical(solver) in SCIKIT_LEARN_SOLVERS
 
 
-def solver_of(solver: object) -> Solver | Auto:
+def solver_of(solver: object) -> AnySolver | Auto:
     """The solver of a name, a spec or an object; a name of scikit-learn's stands for auto."""
     return Auto() if is_scikit_learns(solver) else build(solver, SOLVERS, "solver")
 

@@ -118,7 +118,7 @@ class Model:
         if (features is None) != (X is None):
             raise ValueError("a model of features needs the map and the rows X it was applied to, got one of the two")
         classes = problem.classes
-        many = isinstance(problem, MultinomialProblem)
+        many = problem.is_softmax
         y: NDArray[Any] = problem.labels
         if classes is not None:
             y = classes[problem.labels if many else (problem.labels > 0.0).astype(np.intp)]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,6 +40,8 @@ LARGEST_DUAL_CURVATURE = UNIT * UNIT / TINY
 class BaseProblem(ABC):
     """Rows with labels, sample weights, a strength and a penalty, and the functions P, D and w(α) of them. Nothing in it changes."""
 
+    is_softmax: ClassVar[bool] = False
+    """Whether a row has a score for each class, and not one score."""
     labels: NDArray[Any]
     """Labels −1/+1, real targets, or in the softmax model the number of each row's class."""
     classes: NDArray[Any] | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from math import frexp, fsum
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +27,8 @@ Vector = NDArray[np.float64]
 class BaseBlockProblem(ABC):
     """Row blocks with a strength λ, and optionally free intercepts; known through sums over the blocks."""
 
+    is_softmax: ClassVar[bool] = False
+    """Whether a row has a score for each class, and not one score."""
     classes: NDArray[Any] | None
     """The labels in order; None for real targets."""
     sample_problem: Problem | MultinomialProblem

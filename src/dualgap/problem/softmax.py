@@ -55,6 +55,7 @@ class MultinomialProblem(BaseProblem):
     (2, 3)
     """
 
+    is_softmax: ClassVar[bool] = True
     labels: Classes
     classes: NDArray[Any]
 

@@ -6,7 +6,7 @@ P(W, b) = (1/S) Σ s_i [log Σ_j e^(z_ij) − z_i,c_i] + (λ/2) ‖W‖² ,     
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,7 @@ class MultinomialBlockProblem(BaseBlockProblem):
     MultinomialBlockProblem(3 × 2 dense in 1 block, 3 classes, strength=0.1)
     """
 
+    is_softmax: ClassVar[bool] = True
     classes: NDArray[Any]
     sample_problem: MultinomialProblem
 

@@ -14,13 +14,13 @@ from dualgap.problem.block_base import BaseBlockProblem
 from dualgap.result import Result
 from dualgap.rounds.one_score import OneScoreRun
 from dualgap.rounds.softmax import SoftmaxRun
-from dualgap.solvers import Auto, Newton, Solver
+from dualgap.solvers import AnySolver, Auto, Newton
 from dualgap.trace import Record
 
 
 def solve_blocks(
     problem: BaseBlockProblem,
-    chosen: Solver | Auto,
+    chosen: AnySolver | Auto,
     limits: Limits,
     seed: int,
     tell: Callable[[Record], bool],

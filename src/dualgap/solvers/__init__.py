@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dualgap.solvers.asdca import ASDCA
 from dualgap.solvers.auto import Auto
-from dualgap.solvers.base import Answer, Solver
+from dualgap.solvers.base import Answer, AnySolver, Solver
 from dualgap.solvers.box_ascent import BoxAscent
 from dualgap.solvers.newton import Newton
 from dualgap.solvers.pegasos import Pegasos
@@ -15,7 +15,7 @@ from dualgap.solvers.sparse_newton import SparseNewton
 from dualgap.solvers.subgradient import Subgradient
 from dualgap.solvers.theory import sufficient_updates
 
-SOLVERS: dict[str, type[Solver] | type[Auto]] = {
+SOLVERS: dict[str, type[AnySolver] | type[Auto]] = {
     solver.name: solver
     for solver in (
         SDCA,
@@ -37,6 +37,7 @@ __all__ = [
     "SGD",
     "SOLVERS",
     "Answer",
+    "AnySolver",
     "Auto",
     "BoxAscent",
     "Newton",

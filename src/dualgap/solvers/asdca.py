@@ -31,7 +31,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ASDCA(Solver):
+class ASDCA(Solver[Problem, State]):
     """Accelerated mini-batch SDCA (Shalev-Shwartz & Zhang, NIPS 2013).
 
     `theta` is a number in (0, 1], or a factor of the paper's own choice as in "16x". A loss with a kink is replaced by

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dualgap.problem import MultinomialProblem, Problem
-from dualgap.solvers.base import Solver
+from dualgap.solvers.base import AnySolver
 from dualgap.solvers.newton import Newton
 from dualgap.solvers.newton.softmax import describe_steps
 from dualgap.solvers.sdca import SDCA
@@ -71,7 +71,7 @@ class Auto:
 
     def choose(
         self, problem: Problem | MultinomialProblem, records: Sequence[Record], tol: float = 0.0
-    ) -> tuple[Solver, str]:
+    ) -> tuple[AnySolver, str]:
         """The solver to go on with, given the records so far, and the reason."""
         if isinstance(problem, MultinomialProblem):
             return Newton(), f"newton: second-order steps, with {describe_steps(problem)}"
@@ -108,7 +108,7 @@ class Auto:
             shrinking=True
         ), f"sdca: the columns of the {size} data are of similar scale, and coordinate steps are quick"
 
-    def _choose_for_smooth(self, problem: Problem, size: str) -> tuple[Solver, str]:
+    def _choose_for_smooth(self, problem: Problem, size: str) -> tuple[AnySolver, str]:
         """The solver for a loss without kinks."""
         if min(problem.rows.count, problem.rows.dimension) <= Newton.settings.largest_side:
             return Newton(), f"newton: the loss is smooth, and the {size} data needs a small Hessian only"

@@ -11,18 +11,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dualgap.linalg.elementary import is_number
-from dualgap.problem import Intercept, MultinomialProblem, Problem
+from dualgap.problem import BaseProblem, Intercept, Problem
 from dualgap.solvers.averaging import Average
 
 Vector = NDArray[np.float64]
 Random = Callable[[int], np.random.Generator]
 """The random numbers of an epoch, by its number: addressed, never carried."""
+
+AProblem = TypeVar("AProblem", bound=BaseProblem)
+AState = TypeVar("AState")
 
 OUTPUTS = ("last", "average", "random")
 SAMPLINGS = ("random", "permutation", "cyclic")
@@ -40,10 +43,10 @@ class Answer(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Solver(ABC):
+class Solver(ABC, Generic[AProblem, AState]):
     """Settings of an algorithm; every algorithm has the options that say which iterate is the output.
 
-    Each algorithm has its own kind of state and says which kinds of problems it takes; `check` refuses others before the run.
+    Each algorithm has its own kinds of problem and of state; `check` refuses other problems before the run.
     """
 
     output: str = "last"
@@ -95,7 +98,7 @@ class Solver(ABC):
 
     def check(self, problem: Any) -> None:
         """Refuse a problem this solver cannot do, in one sentence that names what would work."""
-        if isinstance(problem, MultinomialProblem) and not self.fits_softmax:
+        if problem.is_softmax and not self.fits_softmax:
             raise ValueError(f"{self.name} fits two classes or real targets; use solver='auto' for the softmax model")
 
     def check_penalty(self, problem: Any) -> None:
@@ -104,7 +107,7 @@ class Solver(ABC):
             able = "fits the L2 penalty alone" if self.largest_l1_ratio == 0.0 else "needs l1_ratio < 1"
             raise ValueError(f"{self.name} {able}, got l1_ratio={problem.l1_ratio:g}; use solver='auto'")
 
-    def specialized(self, problem: Any) -> Solver:
+    def specialized(self, problem: Any) -> AnySolver:
         """The solver that works on this problem: this one, or one for its kind."""
         return self
 
@@ -122,58 +125,59 @@ class Solver(ABC):
                 f"{self.name} cannot do {loss.name}, whose slope and second derivative are unbounded; use newton or sdca"
             )
 
-    def prepare(self, problem: Any) -> None:
+    def prepare(self, problem: AProblem) -> None:
         """Compile what `advance` will call, by advancing over nothing."""
         state = self.start(problem, None)
         self.advance(problem, state, no_rows(problem))
         if self.output == "average":
             self.advance(problem, self.begin_average(problem, state), no_rows(problem))
 
-    def batch(self, problem: Any) -> int:
+    def batch(self, problem: AProblem) -> int:
         """How many rows one update touches."""
         return 1
 
-    def values_a_row(self, problem: Any) -> float:
+    def values_a_row(self, problem: AProblem) -> float:
         """About how many numbers `advance` reads for each row of the plan."""
         return float(max(problem.rows.stored, 1) / problem.rows.count)
 
     @abstractmethod
-    def start(self, problem: Any, warm: Answer | None, tol: float = 0.0) -> Any:
+    def start(self, problem: AProblem, warm: Answer | None, tol: float = 0.0) -> AState:
         """The first state, at zero or at a given answer; `tol` is the relative gap to reach."""
 
     @abstractmethod
-    def plan(self, problem: Any, state: Any, epoch: int, random: Random) -> Any:
+    def plan(self, problem: AProblem, state: AState, epoch: int, random: Random) -> Any:
         """The rows of an epoch in order, `batch` of them to an update; anything that has a length and can be sliced."""
 
     @abstractmethod
-    def advance(self, problem: Any, state: Any, steps: Any) -> Any:
+    def advance(self, problem: AProblem, state: AState, steps: Any) -> AState:
         """The state after a slice of the plan; arrays inside are updated in place, the old state is spent."""
 
-    def end_epoch(self, problem: Any, state: Any) -> Any:
+    def end_epoch(self, problem: AProblem, state: AState) -> AState:
         """The state after the last slice of an epoch's plan."""
         return state
 
-    def on_rejected(self, problem: Any, state: Any, target: float) -> Any:
+    def on_rejected(self, problem: AProblem, state: AState, target: float) -> AState:
         """The state after a certificate that did not confirm `estimated_gap`: the estimate must reach `target` now."""
         return state
 
-    def estimated_gap(self, problem: Any, state: Any) -> float | None:
+    def estimated_gap(self, problem: AProblem, state: AState) -> float | None:
         """The relative gap that the solver estimates at no cost after an epoch; the loop asks the judge once it reaches tol."""
         return None
 
-    def estimated_primal(self, problem: Any, state: Any) -> float | None:
+    def estimated_primal(self, problem: AProblem, state: AState) -> float | None:
         """The P of which `estimated_gap` is a part; the loop needs it to compare the estimate with an absolute gap."""
         return None
 
     @abstractmethod
-    def answer(self, problem: Any, state: Any) -> Answer:
+    def answer(self, problem: AProblem, state: AState) -> Answer:
         """The last iterate."""
 
-    def begin_average(self, problem: Any, state: Any) -> Any:
+    def begin_average(self, problem: AProblem, state: Any) -> AState:
         """The state that starts to sum its iterates from here on, in its field `average`."""
-        return state._replace(average=Average.begin(problem.weights_shape, problem.duals_shape))
+        averaged: AState = state._replace(average=Average.begin(problem.weights_shape, problem.duals_shape))
+        return averaged
 
-    def average(self, problem: Any, state: Any) -> Answer:
+    def average(self, problem: AProblem, state: Any) -> Answer:
         """The mean of the iterates since `begin_average`, over updates, with the last intercept."""
         last = self.answer(problem, state)
         if state.average is None or state.average.scalars.updates == 0.0:
@@ -182,9 +186,13 @@ class Solver(ABC):
         updates = state.average.scalars.updates
         return Answer(weights / updates, last.intercept, duals / updates)
 
-    def iterate_sums(self, problem: Any, state: Any) -> tuple[Vector, Vector]:
+    def iterate_sums(self, problem: AProblem, state: Any) -> tuple[Vector, Vector]:
         """The sums of weights and duals since `begin_average`; here of iterates that were added whole."""
         return state.average.weights.total, state.average.duals.total
+
+
+AnySolver: TypeAlias = Solver[Any, Any]
+"""A solver of some kind of problem, with a state that only it knows."""
 
 
 def integer_type(count: int) -> type[np.uint32] | type[np.uint64]:
@@ -192,7 +200,7 @@ def integer_type(count: int) -> type[np.uint32] | type[np.uint64]:
     return np.uint32 if count <= np.iinfo(np.uint32).max else np.uint64
 
 
-def no_rows(problem: Problem) -> NDArray[Any]:
+def no_rows(problem: BaseProblem) -> NDArray[Any]:
     """An empty slice of a plan."""
     return np.empty(0, dtype=integer_type(problem.rows.count))
 

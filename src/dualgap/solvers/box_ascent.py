@@ -25,7 +25,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoxAscent(Solver):
+class BoxAscent(Solver[Problem, State]):
     """Coordinate by coordinate, α_i becomes the maximizer of D within its interval; no step size, no randomness.
 
     Examples

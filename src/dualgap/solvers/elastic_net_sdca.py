@@ -32,7 +32,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ElasticNetSDCA(Solver):
+class ElasticNetSDCA(Solver[Problem, State]):
     """Proximal SDCA for 0 < ρ < 1 (Shalev-Shwartz & Zhang, Math. Programming 2016); `SDCA` makes one for such a problem."""
 
     sampling: str = "permutation"

@@ -96,7 +96,7 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrimalSolver(Solver):
+class PrimalSolver(Solver[Problem, State]):
     """Sub-gradient steps on rows drawn at random; a subclass says which step size and whether to project."""
 
     batch_size: int = 1

@@ -31,7 +31,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProjectedAscent(Solver):
+class ProjectedAscent(Solver[Problem, State]):
     """α ← projection of α + step·∇, with ∇_i = −φ_i*′(−α_i) − z_i; `step` is 1/Lipschitz unless given.
 
     Examples

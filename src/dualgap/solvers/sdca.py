@@ -15,6 +15,7 @@ from dualgap.solvers.averaging import Average
 from dualgap.solvers.base import (
     SAMPLINGS,
     Answer,
+    AnySolver,
     Random,
     Solver,
     Vector,
@@ -48,7 +49,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SDCA(Solver):
+class SDCA(Solver[Problem, State]):
     """Stochastic dual coordinate ascent (Shalev-Shwartz & Zhang, JMLR 2013).
 
     `first_epoch="sgd"` makes the first pass by modified SGD; averages begin after it. `shrinking` leaves rows
@@ -87,17 +88,15 @@ class SDCA(Solver):
 
     def check(self, problem: Problem | MultinomialProblem) -> None:
         plain = SDCA(sampling=self.sampling, output=self.output, average_from=self.average_from)
-        if isinstance(problem, MultinomialProblem) and (self != plain or self.output == "average"):
-            raise ValueError(f"the softmax model needs sdca with no option but sampling, got {text_of(self)}; use sdca")
-        if problem.penalty.is_sparse and (self != plain or self.output == "average"):
-            raise ValueError(f"an elastic net needs sdca with no option but sampling, got {text_of(self)}; use sdca")
+        if (problem.is_softmax or problem.penalty.is_sparse) and (self != plain or self.output == "average"):
+            what = "the softmax model" if problem.is_softmax else "an elastic net"
+            raise ValueError(f"{what} needs sdca with no option but sampling, got {text_of(self)}; use sdca")
 
-    def specialized(self, problem: Problem | MultinomialProblem) -> Solver:
-        if problem.penalty.is_sparse:
-            return ElasticNetSDCA(sampling=self.sampling, output=self.output, average_from=self.average_from)
-        if not isinstance(problem, MultinomialProblem):
-            return self
-        return SoftmaxSDCA(sampling=self.sampling, output=self.output, average_from=self.average_from)
+    def specialized(self, problem: Problem | MultinomialProblem) -> AnySolver:
+        options: dict[str, Any] = {"sampling": self.sampling, "output": self.output, "average_from": self.average_from}
+        if problem.is_softmax:
+            return SoftmaxSDCA(**options)
+        return ElasticNetSDCA(**options) if problem.penalty.is_sparse else self
 
     def start(self, problem: Problem, warm: Answer | None, tol: float = 0.0) -> State:
         duals = warm_duals(problem, warm)

@@ -22,7 +22,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SoftmaxSDCA(Solver):
+class SoftmaxSDCA(Solver[MultinomialProblem, State]):
     """Stochastic dual coordinate ascent on the entropy dual; `SDCA` makes one for a softmax problem."""
 
     sampling: str = "permutation"

@@ -25,7 +25,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Subgradient(Solver):
+class Subgradient(Solver[Problem, State]):
     """Sub-gradient descent over all rows: w ← w − η(λw − (1/S) Σ s_i a_i x_i).
 
     Without a schedule the step is constant for a smooth loss and step/(1 + λ·step·t) for one with a kink.

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dualgap import spec
-from dualgap.solvers import SOLVERS, Auto, Solver
+from dualgap.solvers import SOLVERS, AnySolver, Auto, Solver
 from dualgap.workbench.plan import IN_MEMORY
 from dualgap.workbench.rivals import RIVALS, Rival
 from dualgap.workbench.rivals.estimator import EstimatorRival, name_of_estimator
 from dualgap.workbench.rivals.function import FunctionRival
 
 FILE_MARK = ".py:"  # my_file.py:MySolver, my_file.py:MySolver(step=0.5)
-HELD: dict[str, Solver | Rival] = {}
+HELD: dict[str, AnySolver | Rival] = {}
 WHAT = "an object of a Solver class, an estimator with fit, or a function (X, y, …) that returns weights"
 
 
@@ -29,7 +29,7 @@ def is_in_file(name: str) -> bool:
     return FILE_MARK in name
 
 
-def find(name: str) -> Solver | Auto | Rival:
+def find(name: str) -> AnySolver | Auto | Rival:
     """The contender of a name: one held now, one in a file, a rival, or a solver's spec."""
     if name in HELD:
         return HELD[name]
@@ -74,7 +74,7 @@ def _hash(path: Path) -> str:
 def held(solvers: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
     """The solvers asked for, each of the user's own replaced by the name under which `find` knows it inside the `with` block."""
     names: list[Any] = []
-    new: dict[str, Solver | Rival] = {}
+    new: dict[str, AnySolver | Rival] = {}
     try:
         for asked in solvers:
             if isinstance(asked, (str, *SOLVERS.values())) or (
@@ -103,7 +103,7 @@ def _name_of(asked: Any) -> str:
     return str(getattr(asked, "__name__", type(asked).__name__))
 
 
-def _as_contender(asked: Any, name: str) -> Solver | Rival:
+def _as_contender(asked: Any, name: str) -> AnySolver | Rival:
     """What races for an object; its class stands for one with its defaults."""
     thing = _made(asked, name, {}) if isinstance(asked, type) else asked
     if isinstance(thing, Solver):

@@ -20,7 +20,7 @@ from dualgap.losses import LOSSES
 from dualgap.problem import Problem
 from dualgap.result import Status
 from dualgap.run import solve
-from dualgap.solvers import Auto, Solver
+from dualgap.solvers import AnySolver, Auto
 from dualgap.trace import Record
 from dualgap.workbench import machine, store
 from dualgap.workbench.calls import Call, on_call_clock, timed_call
@@ -118,7 +118,7 @@ class Contest:
             iterates=result.trace.iterates() if self.keep_iterates else None,
         )
 
-    def _timed_call(self, run: Run, solver: Solver | Auto, status: Status) -> Call:
+    def _timed_call(self, run: Run, solver: AnySolver | Auto, status: Status) -> Call:
         """The whole call that a user makes, timed by itself.
 
         A run that was not certified is not carried out twice: one epoch tells what a call takes besides its updates.
@@ -187,7 +187,7 @@ class Contest:
         )
 
 
-def _solver_of(run: Run) -> Solver | Auto:
+def _solver_of(run: Run) -> AnySolver | Auto:
     solver = find(run.solver)
     assert not isinstance(solver, Rival)
     return solver

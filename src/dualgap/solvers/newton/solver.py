@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from dualgap.linalg.gram import compile_gram
 from dualgap.losses import Squared
@@ -16,16 +16,38 @@ from dualgap.solvers.newton.settings import SETTINGS, Settings
 from dualgap.solvers.newton.systems import square_rows
 
 
-class State(NamedTuple):
-    """The way that was chosen, at its current state, and the sums of an average where one is collected."""
+class Method(Protocol):
+    """One of Newton's five methods at its current state: Continuation, Smooth, LeastSquares, Truncated or SoftmaxNewton."""
 
-    way: Any
-    """A Continuation, Smooth, LeastSquares, Truncated or SoftmaxNewton."""
+    @property
+    def next_rows(self) -> int:
+        """How many rows the next step reads."""
+
+    def advance(self) -> Method:
+        """The state after the next step."""
+
+    def estimated_gap(self) -> float:
+        """The relative gap that the method estimates."""
+
+    def estimated_primal(self) -> float | None:
+        """The P of that estimate."""
+
+    def answer(self) -> Answer:
+        """The iterate; its duals are None while it is a subsample's."""
+
+    def on_rejected(self, target: float) -> Method:
+        """The state that aims at a smaller relative gap."""
+
+
+class State(NamedTuple):
+    """The method that was chosen, at its current state, and the sums of an average where one is collected."""
+
+    method: Method
     average: Average | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Newton(Solver):
+class Newton(Solver[Problem | MultinomialProblem, State]):
     """Newton's method with a line search; continuation in γ for losses with kinks. A step on all rows is one epoch.
 
     The squared loss takes one solve (`least_squares`). A smooth loss takes Newton steps with a dense Hessian (`smooth`) or, with
@@ -50,7 +72,7 @@ class Newton(Solver):
     settings: ClassVar[Settings] = SETTINGS
 
     def check(self, problem: Problem | MultinomialProblem) -> None:
-        if isinstance(problem, MultinomialProblem) or self._is_truncated(problem):
+        if problem.is_softmax or self._is_truncated(problem):
             return
         size = min(problem.rows.dimension, problem.rows.count)
         # The matrix, its scaled copy and its factor; in row space the inner products and their eigenvectors.
@@ -63,7 +85,7 @@ class Newton(Solver):
 
     def prepare(self, problem: Problem | MultinomialProblem) -> None:
         """Compile the products of sparse rows, or those of a truncated solve; dense rows and the softmax model need no kernel."""
-        if isinstance(problem, MultinomialProblem):
+        if problem.is_softmax:
             return
         if self._is_truncated(problem):
             from dualgap.solvers.newton.products import compile_products
@@ -90,30 +112,28 @@ class Newton(Solver):
         return State(smooth.start(problem, warm, tol, self.settings))
 
     def on_rejected(self, problem: BaseProblem, state: State, target: float) -> State:
-        return state._replace(way=state.way.on_rejected(target))
+        return state._replace(method=state.method.on_rejected(target))
 
     def plan(self, problem: BaseProblem, state: State, epoch: int, random: Random) -> range:
-        return range(state.way.next_rows)
+        return range(state.method.next_rows)
 
     def advance(self, problem: BaseProblem, state: State, steps: Any) -> State:
-        way = state.way.advance()
-        if state.average is not None and (answer := way.answer()).duals is not None:
+        method = state.method.advance()
+        if state.average is not None and (answer := method.answer()).duals is not None:
             # A point without duals is on a subsample, and no iterate of the problem.
             state.average.add(answer.weights, answer.duals)
-        return state._replace(way=way)
+        return state._replace(method=method)
 
     def estimated_gap(self, problem: BaseProblem, state: State) -> float | None:
-        return float(state.way.estimated_gap())
+        return state.method.estimated_gap()
 
     def estimated_primal(self, problem: BaseProblem, state: State) -> float | None:
-        primal: float | None = state.way.estimated_primal()
-        return primal
+        return state.method.estimated_primal()
 
     def answer(self, problem: BaseProblem, state: State) -> Answer:
-        answer: Answer = state.way.answer()
-        return answer
+        return state.method.answer()
 
-    def _is_truncated(self, problem: Problem) -> bool:
+    def _is_truncated(self, problem: Any) -> bool:
         """Whether directions are found by products with the Hessian, because a matrix would be large."""
         size = min(problem.rows.count, problem.rows.dimension)
-        return not problem.loss.has_kink and size > self.settings.dense_side
+        return bool(not problem.loss.has_kink and size > self.settings.dense_side)

@@ -6,7 +6,7 @@ multipliers α_c. φ_γ(t) is a function of t = 1 − yz or y − z, and a shift
 
 from __future__ import annotations
 
-from math import isfinite, isnan
+from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -14,14 +14,15 @@ import numpy as np
 from dualgap.data.rows import Rows
 from dualgap.linalg import cholesky
 from dualgap.linalg.gram import weighted_gram
-from dualgap.linalg.line_search import SLOPE_REDUCTION, bracket, next_trial
-from dualgap.linalg.root_finding import MAX_STEPS
 from dualgap.losses import Loss
 from dualgap.problem import Problem
 from dualgap.solvers.base import Vector
 from dualgap.solvers.newton.systems import square_rows
 from dualgap.solvers.sparse_newton.quadratic import Quadratic, minimize
 from dualgap.solvers.sparse_newton.settings import SETTINGS
+
+# A line search ends where the slope is at most 0.1 times the slope at the start, or after 30 trials.
+SLOPE_PART, TRIALS = 0.1, 30
 
 
 class Smooth(NamedTuple):
@@ -160,20 +161,25 @@ def _line_search(
     start = slope_of(0.0, float(gradient @ step))
     if not (start < 0.0 and np.isfinite(score_direction).all()):
         return None, 0.0
-    rise, longest = float(score_direction.max()), 1.0
+    low, slope_low, high, slope_high = 0.0, start, np.inf, np.inf
+    rise = float(score_direction.max())
+    t = 1.0
     if isfinite(smooth.loss.largest_score_step) and rise > smooth.loss.largest_score_step:
-        longest = smooth.loss.largest_score_step / rise
-    t, known = longest, bracket(start)
-    for _ in range(MAX_STEPS):
-        duals = smooth.duals(problem, point.scores + t * score_direction)
+        t = smooth.loss.largest_score_step / rise
+    whole = t
+    for trial in range(TRIALS):
+        scores = point.scores + t * score_direction
+        duals = smooth.duals(problem, scores)
         slope = slope_of(t, -problem.mean(duals * score_direction))
-        if (slope <= 0.0 and t == longest) or abs(slope) <= SLOPE_REDUCTION * abs(start):
+        if (slope <= 0.0 and t == whole) or abs(slope) <= SLOPE_PART * abs(start):
             break
-        # The slope has corners where weights pass zero, so its derivative at a trial says little.
-        known, proposal = next_trial(known, t, slope, 0.0, False)
-        if isnan(proposal):
-            break
-        t = proposal
+        if slope < 0.0:
+            low, slope_low = t, slope
+        else:
+            high, slope_high = t, slope
+        # The secant is exact on a parabola; the middle always halves the bracket.
+        secant = low + (high - low) * slope_low / (slope_low - slope_high)
+        t = secant if trial % 2 == 0 and low < secant < high else 0.5 * (low + high)
     if t == 1.0:
         weights = point.weights + direction
         weights[used] = np.where(w == -d, 0.0, w + d)

@@ -43,7 +43,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SparseNewton(Solver):
+class SparseNewton(Solver[Problem, State]):
     """Newton's method on a working set of columns, for every penalty with an L1 part. A round is one epoch.
 
     A round adds the columns whose optimality conditions are violated most to the working set, takes Newton steps on it, and
@@ -102,7 +102,7 @@ class SparseNewton(Solver):
         duals = problem.loss.clip(centers, problem.labels)
         none = np.empty(0, dtype=np.intp)
         least = self.settings.least_gamma * gamma
-        return self._evaluate(problem, Point(weights, intercept, scores), duals, (gamma, least), none, None, tol)
+        return self._evaluated(problem, Point(weights, intercept, scores), duals, (gamma, least), none, None, tol)
 
     def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> range:
         return range(problem.rows.count)
@@ -123,8 +123,8 @@ class SparseNewton(Solver):
         duals = smooth.duals(problem, found.scores)
         is_met = state.gap <= state.target * state.primal
         gamma = state.gamma if is_met else max(state.gamma * self.settings.gamma_decay, state.least_gamma)
-        full_point = Point(weights, found.intercept, found.scores)
-        return self._evaluate(problem, full_point, duals, (gamma, state.least_gamma), columns, rows, state.target)
+        whole = Point(weights, found.intercept, found.scores)
+        return self._evaluated(problem, whole, duals, (gamma, state.least_gamma), columns, rows, state.target)
 
     def on_rejected(self, problem: Problem, state: State, target: float) -> State:
         return state._replace(target=target)
@@ -159,7 +159,7 @@ class SparseNewton(Solver):
             is_in[: min(1, is_in.size)] = True
         return np.flatnonzero(is_in)
 
-    def _evaluate(
+    def _evaluated(
         self,
         problem: Problem,
         point: Point,

@@ -205,6 +205,7 @@ TRICKS = [
     Trick("loop: unasked certificates 4 times rarer", KINKED, _schedule(estimate_wait=1.0)),
     Trick("loop: first certificate of auto at 12 epochs: 20", KINKED, _schedule(undecided_wait=4.0)),
     Trick("loop: first certificate of auto at 12 epochs: 5", KINKED, _schedule(undecided_wait=1.0)),
+    Trick("loop: first certificate of auto at 5 epochs where far off", KINKED, _schedule(far_gap=inf)),
     # Kernels
     Trick("sdca: shrinking", KINKED, _shrinking(MAX_SHRUNK_PASSES=0)),
     Trick("sdca: absences of at most 31 passes: 7", KINKED, _shrinking(MAX_SHRUNK_PASSES=7)),

@@ -66,16 +66,16 @@ class Loop:
         self.problem, self.limits, self.seed = problem, limits, seed
         self.examiner, self.interrupt, self.warm = examiner, interrupt, warm
         self.auto = chosen if isinstance(chosen, Auto) else None
-        self.asked: AnySolver
-        self.asked, self.reason = (
+        self.chosen: AnySolver
+        self.chosen, self.reason = (
             chosen.choose(problem, (), limits.tol) if isinstance(chosen, Auto) else (chosen, f"{chosen.name}, as asked")
         )
         """The solver as the caller or `auto` named it, and why."""
-        if self.asked.output != "last" and not limits.has_given_epochs:
+        if self.chosen.output != "last" and not limits.has_given_epochs:
             raise ValueError(
-                f"output={self.asked.output} needs max_epochs, because it starts at a part of them; pass max_epochs"
+                f"output={self.chosen.output} needs max_epochs, because it starts at a part of them; pass max_epochs"
             )
-        self.solver = self.prepared(self.asked)
+        self.solver = self.prepared(self.chosen)
         """The solver that runs: the one above, or its variant for the softmax model."""
         self.abandoned: set[str] = set()
         """Names of solvers that `auto` replaced; they are not used again."""
@@ -93,17 +93,17 @@ class Loop:
         with suppress(RunOver):  # a start that takes longer than the run is allowed leaves no state
             self.state = self.first_state(self.solver, warm)
 
-    def prepared(self, asked: AnySolver) -> AnySolver:
+    def prepared(self, chosen: AnySolver) -> AnySolver:
         """The variant of a solver for this problem, with its kernels compiled; or a refusal."""
-        asked.check_penalty(self.problem)
-        asked.check(self.problem)
-        solver = asked.specialized(self.problem)
+        chosen.check_penalty(self.problem)
+        chosen.check(self.problem)
+        solver = chosen.specialized(self.problem)
         solver.prepare(self.problem)
         return solver
 
     def first_state(self, solver: AnySolver, warm: Answer | None) -> Any:
         # A start far from the solution may leave float64's range, as an iterate may; the judge and solvers check it.
-        with checked(self.check_time), np.errstate(over="ignore", invalid="ignore"):
+        with checked(self.leave_if_over), np.errstate(over="ignore", invalid="ignore"):
             return solver.start(self.problem, warm, self.relative_goal())
 
     def relative_goal(self) -> float:
@@ -123,7 +123,7 @@ class Loop:
         """The relative gap that the solver has to estimate before the judge is asked."""
         return min(self.relative_goal(), self.rejected_target)
 
-    def check_time(self) -> None:
+    def leave_if_over(self) -> None:
         """Leave long work where the run is over."""
         if self.interrupt.asked or self.clock.elapsed() >= self.limits.max_seconds:
             raise RunOver
@@ -163,7 +163,7 @@ class Loop:
             ending,
             self.reason,
             self.trace,
-            self.asked,
+            self.chosen,
             self.problem.classes,
             sentence_of(ending, judged.certificate, *self.tolerances),
         )
@@ -212,7 +212,7 @@ class Loop:
     def advance(self, rows: Any, ends_plan: bool) -> None:
         """Carry out a slice of the plan, on the clock."""
         # An update in place that stops in the middle would leave weights and duals that do not belong together.
-        with self.clock, checked(self.check_time if self.solver.leaves_old_state else None):
+        with self.clock, checked(self.leave_if_over if self.solver.leaves_old_state else None):
             self.state = self.solver.advance(self.problem, self.state, rows)
             if ends_plan:
                 self.state = self.solver.end_epoch(self.problem, self.state)
@@ -333,9 +333,9 @@ class Loop:
         if self.auto is None or self.judged is None:
             return False
         chosen, reason = self.auto.choose(self.problem, self.trace.records, self.relative_goal())
-        if chosen == self.asked or chosen.name in self.abandoned:
+        if chosen == self.chosen or chosen.name in self.abandoned:
             return False
-        self.abandoned.add(self.asked.name)
+        self.abandoned.add(self.chosen.name)
         solver = self.prepared(chosen)
         start = Answer(self.judged.weights, self.judged.intercept, self.judged.duals)
         self.rejected_target = np.inf
@@ -343,6 +343,6 @@ class Loop:
             self.state = self.first_state(solver, start)
         except RunOver:
             return False  # the next slice of the old solver ends the run
-        self.asked, self.solver, self.reason = chosen, solver, reason
+        self.chosen, self.solver, self.reason = chosen, solver, reason
         self.output = Output(solver, self.problem, self.limits.max_epochs)
         return True

@@ -26,8 +26,10 @@ class ScheduleSettings:
     # Factor of the epochs to the next certificate for a solver that estimates its own gap: its estimate calls for the certificate that
     # ends the run, and others only guard against a wrong estimate.
     estimate_wait: float = 4.0
-    # The same factor for the first certificate while `auto` may still change the solver, which needs a record.
+    # The same factor for the first certificate while `auto` may still change the solver, which needs a record; it is 1 where the
+    # estimated relative gap is above `far_gap`, because a run that far from tol gains most by a change.
     undecided_wait: float = 2.4
+    far_gap: float = 0.2
 
 
 SETTINGS = ScheduleSettings()
@@ -69,7 +71,7 @@ class Schedule:
         last = self.trace[-1].epoch if len(self.trace) else 0.0
         wait = 1.0 if estimated_gap is None else SETTINGS.estimate_wait
         if estimated_gap is not None and may_change_solver and not len(self.trace):
-            wait = SETTINGS.undecided_wait
+            wait = SETTINGS.undecided_wait if estimated_gap < SETTINGS.far_gap else 1.0
         return epoch >= last + wait * self.epochs_between(last)
 
     @staticmethod

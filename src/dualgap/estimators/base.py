@@ -106,10 +106,10 @@ class CertifiedModel(ShowsCertificate, CallbackSupport, SavesModels, BaseEstimat
         strength = self._strength(float(rows.count if weights is None else weights.sum()), k)
         return effective_strength(strength, rows, weights, self.fit_intercept)
 
-    def _note_no_penalty(self, problems: Sequence[BaseProblem], held: Sequence[Settled]) -> None:
+    def _note_no_penalty(self, problems: Sequence[BaseProblem], settled: Sequence[Settled]) -> None:
         """Name the λ of problems that were to have none, and were not certified without one."""
         strengths = [self._strength(problem.total_weight, k) for k, problem in enumerate(problems)]
-        tiny = [one.strength for one, given in zip(held, strengths, strict=True) if one.strength > given == 0.0]
+        tiny = [one.strength for one, given in zip(settled, strengths, strict=True) if one.strength > given == 0.0]
         note_tiny_strength(type(self).__name__, tiny, hasattr(self, "alpha"))
 
     def _shape_attributes(self, several: bool) -> None:
@@ -146,14 +146,14 @@ class CertifiedModel(ShowsCertificate, CallbackSupport, SavesModels, BaseEstimat
         """
         tasks = FitTasks(self, *training_data, len(problems), self.max_iter)
         results = self._solve(problems, data, tasks)
-        dtype, held = training_data[0].dtype, []
+        dtype, settled = training_data[0].dtype, []
         for k, (problem, result) in enumerate(zip(problems, results, strict=True)):
             is_unpenalized = self._strength(problem.total_weight, k) == 0.0
-            held.append(settle(problem, result, is_unpenalized, dtype, self.tol))
-        self._set_answer(held, problems[0].loss, data, training_data, several, class_factors)
+            settled.append(settle(problem, result, is_unpenalized, dtype, self.tol))
+        self._set_answer(settled, problems[0].loss, data, training_data, several, class_factors)
         tasks.end(self.certificate_)
-        self._note_no_penalty(problems, held)
-        self._report([one.result for one in held], problems, dtype == np.float32)
+        self._note_no_penalty(problems, settled)
+        self._report([one.result for one in settled], problems, dtype == np.float32)
         return self
 
     def _report(self, results: Sequence[Any], problems: Sequence[BaseProblem], is_float32: bool) -> None:
@@ -162,7 +162,7 @@ class CertifiedModel(ShowsCertificate, CallbackSupport, SavesModels, BaseEstimat
 
     def _set_answer(
         self,
-        held: Sequence[Settled],
+        settled: Sequence[Settled],
         loss: Loss,
         data: Deduplicated,
         training_data: TrainingData,
@@ -170,12 +170,12 @@ class CertifiedModel(ShowsCertificate, CallbackSupport, SavesModels, BaseEstimat
         class_factors: Sequence[tuple[float, ...]] | None = None,
     ) -> None:
         """Set the fitted attributes; coef_ has the type of X."""
-        results = [one.result for one in held]
+        results = [one.result for one in settled]
         self.coef_ = np.stack([result.weights for result in results]).astype(training_data[0].dtype, copy=False)
         self.intercept_ = np.array([result.intercept for result in results])
         self.dual_coef_ = np.stack([data.expand(result.duals) for result in results])
-        self._set_run_attributes(results, [one.strength for one in held], several)
-        in_file = [one.in_file for one in held]
+        self._set_run_attributes(results, [one.strength for one in settled], several)
+        in_file = [one.in_file for one in settled]
         self._facts = FitFacts.of(
             self, loss, results[0].solver.name, training_data, class_factors, in_file[0].l1_ratio, in_file
         )

@@ -48,7 +48,7 @@ class Queue(NamedTuple):
 
     active: Any
     reactivation_pass: Any
-    """For each row, the pass in which it returns; for an active one, the pass of its last step."""
+    """For each shrunk row, the pass in which it returns; for an active one, the pass of its last step, which lies before this one."""
     shrunk_passes: Any
     """For each row, for how many passes it was left out the last time; 0 where its last step did not find it held."""
     first_shrunk: Any

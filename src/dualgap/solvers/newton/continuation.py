@@ -1,7 +1,7 @@
 """Continuation in γ for a loss with kinks: Newton steps while γ decreases, on subsamples, on all rows and on working sets.
 
 A run goes through three kinds of phase: subsamples that grow, all rows, a working set, all rows, the next working set, and so on.
-γ decreases whenever the gradient's part of the gap is no larger than the smoothing's. A working set is selected on arrival on all
+γ decreases whenever the gradient's part of the gap (`gradient_gap`) is no larger than the smoothing's (`fenchel_gap`). A working set is selected on arrival on all
 rows if the gap fell, and before a step on all rows that lowers γ. When the working set is solved, the best point between the last
 point on all rows and the working set's point is found on all rows. Steps on all rows end where the loop stops the run, at tol.
 """
@@ -71,6 +71,7 @@ class Continuation:
     """The state of a run: the phase it is in, P at the last point on all rows, and the relative gap to reach."""
 
     space: RowSpace
+    """Where the steps are made: `space.reduced` is the problem itself, or with more columns than rows the problem in the basis of its rows."""
     settings: Settings
     tol: float
     phase: Subsampled | OnAllRows | OnWorkingSet

@@ -53,7 +53,7 @@ class OnAllRows:
 
 @dataclass(frozen=True)
 class Predicted:
-    """A whole step, with the duals that its quadratic model predicts at its end (`prediction.py`).
+    """A Newton step of size 1, with the duals that its quadratic model predicts at its end (`prediction.py`).
 
     w(α) of those duals is the new w, so the gap is known before any row is evaluated there. No line search is made.
     """
@@ -68,6 +68,7 @@ class Smooth:
     """The state of a run: the phase it is in, and the relative gap to reach."""
 
     space: RowSpace
+    """Where the steps are made: `space.reduced` is the problem itself, or with more columns than rows the problem in the basis of its rows."""
     settings: Settings
     tol: float
     all_rows: Subproblem
@@ -180,7 +181,7 @@ class Smooth:
         return OnAllRows(found, primal(sub, found), factored)
 
     def _predicted(self, phase: OnAllRows, direction: Direction, system: DenseSystem) -> Predicted | None:
-        """A whole step with its predicted duals; None where their gap is over half of tol, which leaves the other half to rounding."""
+        """A step of size 1 with its predicted duals; None where their gap is over half of tol, which leaves the other half to rounding."""
         prediction = predict(self.all_rows, phase.point, direction, system.second_derivatives)
         return Predicted(prediction, phase.primal) if prediction.gap <= 0.5 * self.tol * phase.primal else None
 

@@ -41,11 +41,11 @@ class Settings:
     dense_side: int = 300
     """The largest side, columns or rows, of a Hessian that is factored for a smooth loss; beyond, steps come from products with it."""
     largest_side: int = 1500
-    """The largest side, columns or rows, of a matrix that is quick to make and to factor; `auto` goes by it."""
+    """The largest side, columns or rows, of a matrix that is quick to make and to factor: `auto`, rounds and the softmax model go by it."""
     max_products: int = 500
     """The most products with the Hessian for one step."""
     preconditioner_rows_per_column: int = 8
-    """Sampled rows per column of the Hessian that preconditions; with 2, solves take more products than the smaller sample saves."""
+    """Sampled rows per column of a Hessian that preconditions, of the softmax model's classes too; with 2, solves take more products than the smaller sample saves."""
     preconditioner_sizes: int = 50
     """Precondition where the data has at least 50·d² stored values; on less data the preconditioner costs more than it saves."""
 

@@ -22,6 +22,7 @@ from dualgap.problem import MultinomialProblem
 from dualgap.solvers.base import Answer
 from dualgap.solvers.newton import softmax_settings
 from dualgap.solvers.newton.row_space import reduced_rows
+from dualgap.solvers.newton.settings import SETTINGS
 from dualgap.solvers.newton.softmax_hessian import centered, full_hessian, height_of, preconditioner, product
 from dualgap.solvers.newton.softmax_settings import SoftmaxSettings
 
@@ -123,7 +124,7 @@ class SoftmaxNewton:
         p = problem.each(lambda c: probabilities(point.duals[c], problem.labels[c]))
         can_factor = height * k <= settings.largest_factored_side
         if not self.is_factored:
-            found = self._truncated(p, settings.products_before_factor if can_factor else settings.max_products)
+            found = self._truncated(p, settings.products_before_factor if can_factor else SETTINGS.max_products)
             if found is not None:
                 return found, False
         solution = -cholesky.solver(full_hessian(problem, p))(point.gradient.T.ravel())

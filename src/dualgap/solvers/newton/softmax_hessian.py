@@ -17,6 +17,7 @@ from dualgap.linalg.parallel import checkpoint
 from dualgap.linalg.partition import SETTINGS, partition, sum_slices
 from dualgap.losses.multinomial import Matrix, Vector, hessian_product
 from dualgap.problem import MultinomialProblem
+from dualgap.solvers.newton.settings import SETTINGS as NEWTON
 from dualgap.solvers.newton.softmax_settings import SoftmaxSettings
 
 
@@ -114,7 +115,8 @@ def preconditioner(problem: MultinomialProblem, p: Matrix, settings: SoftmaxSett
 def _class_blocks(problem: MultinomialProblem, p: Matrix, settings: SoftmaxSettings) -> Iterator[NDArray[np.float64]]:
     """For each class (1/S) Σ s_i p_ia (1 − p_ia) x_i x_iᵀ + λI, from every few rows."""
     rows, d, height = problem.rows, problem.rows.dimension, height_of(problem)
-    sampled = settings.sampled_rows_per_column * max(height, 4 * rows.count // height)
+    # At least as many rows as take 16 times the multiplications of a product.
+    sampled = NEWTON.preconditioner_rows_per_column * max(height, 4 * rows.count // height)
     interval = max(1, rows.count // sampled)
     numbers = np.arange(0, rows.count, interval)
     x = np.asarray(rows.take(numbers).dense().arrays[0], dtype=np.float64)

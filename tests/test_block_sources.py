@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +150,7 @@ def test_a_pass_over_a_stream_ends_with_its_run(monkeypatch: pytest.MonkeyPatch)
     assert time.perf_counter() - begun < 0.9
     assert source.given < 40
     # Without a certified point, the first round is waited for a while.
-    monkeypatch.setattr(run, "SETTINGS", SETTINGS._replace(first_round_seconds=0.1))
+    monkeypatch.setattr(run, "SETTINGS", replace(SETTINGS, first_round_seconds=0.1))
     with pytest.raises(TimeoutError, match="a certificate needs one round over all blocks, got none within"):
         dg.solve(problem, max_seconds=0.1, start=(np.zeros(6), 0.0, None))
 

@@ -135,7 +135,7 @@ def test_rounds_without_a_matrix_send_few_vectors(
             return found
 
     d = 1000
-    monkeypatch.setattr(one_score, "SETTINGS", SETTINGS._replace(dense_columns=d - 1))
+    monkeypatch.setattr(one_score, "SETTINGS", replace(SETTINGS, dense_columns=d - 1))
     X = sp.random(300, d, 0.02, format="csr", random_state=np.random.default_rng(2))
     y = np.where(np.asarray(X[:, :20].sum(axis=1)).ravel() > 0.1, 1, 0)
     problem = dg.Problem(dg.Blocks([(X[:200], y[:200]), (X[200:], y[200:])]), loss=loss, strength=1e-3)

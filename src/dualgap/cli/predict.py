@@ -68,7 +68,7 @@ def predict(
         str | None,
         typer.Option(
             metavar="SIZE",
-            help="Read Parquet files part by part, within so much memory: 1GB, 512MiB.",
+            help="Read Parquet files part by part, within a limit on memory: 1GB, 512MiB.",
             show_default=False,
         ),
     ] = None,

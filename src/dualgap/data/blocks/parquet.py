@@ -29,7 +29,7 @@ DENSE_COLUMNS = 64
 # A batch and the matrix it becomes are held beside two blocks, so that batches are smaller than blocks by this factor. A fit on four
 # times its memory_limit peaks at 1.1 times the limit with a factor of 4, at 1.5 times with 2.
 DECODED_PARTS = 4
-# A column of a row group is read in pieces of this size; whole, it takes memory by the size of the row group.
+# Bytes of a column of a row group that are read at a time; read whole, a column takes memory by the size of the row group.
 READ_BYTES = 1 << 16
 # Rows of a part in the pass that finds the categories.
 CATEGORY_ROWS = 1 << 16
@@ -176,7 +176,7 @@ class Parquet:
         return self._rows(batch), labels, weights
 
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[Any]:
-        """The named columns in parts of so many rows at most, file by file; a scanner of the data set reads whole row groups."""
+        """The named columns in parts of at most `rows` rows, file by file; a scanner of the data set reads whole row groups."""
         from pyarrow.parquet import ParquetFile
 
         wanted = list(dict.fromkeys(columns))

@@ -19,8 +19,9 @@ from dualgap.linalg.partition import even_slices, partition, run_slices, sum_sli
 
 Vector = NDArray[np.float64]
 
-# The score of a dense row is a sum of sums over at most this many columns. A product then passes through fewer additions than there are
-# columns: more columns leave a larger bound on rounding, which double-double sums have to lower; fewer cost calls.
+# Columns over which one sum runs, at most, where the score of a dense row is a sum of sums. A product then passes through fewer
+# additions than there are columns: more columns leave a larger bound on rounding, which double-double sums have to lower; fewer cost
+# calls.
 STRIP_COLUMNS = 256
 
 # Indices as SciPy holds them and as kernels see them.

@@ -55,9 +55,7 @@ class OneScorePoint(Point[Problem]):
             2.0 * gamma(operations + 12) if problem.intercept and sums.dual else 0.0,
         )
         column_errors = self._column_errors(sums.dual, gamma(self.facts.dual_operations + 4) + precision.dual_sum)
-        dual_penalty = problem.penalty_conjugate(combination)
-        if column_errors is not None and float((np.abs(combination) + column_errors).max(initial=0.0)) > 1.0:
-            dual_penalty = np.inf  # rounding may hide that x(α) is outside the domain
+        dual_penalty = self._dual_penalty(combination, column_errors)
         linear, difference = problem.penalty.gap(self.weights, combination)
         found = certificate(
             self._model(), sums, precision, self._penalty_parts(linear, difference, dual_penalty, column_errors)
@@ -65,10 +63,6 @@ class OneScorePoint(Point[Problem]):
         return Evaluation(found, dual_penalty)
 
     def evaluate_precisely(self, duals: Vector) -> Certificate | None:
-        # Double-double sums were seen to prove too small a gap under an elastic net at λ = 2.5e-10 (2.70e-7 where exact
-        # fractions give 2.72e-7), so an L1 part is proven in float64 alone.
-        if self.problem.penalty.is_sparse:
-            return None
         problem, rows = self.problem, self.problem.rows
         matrix = matrix_of(rows)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
@@ -86,11 +80,10 @@ class OneScorePoint(Point[Problem]):
                 self.facts.sum_operations,
                 infeasible * (1.0 + gamma(rows.count + 4)),
             )
-            # Duals for which `evaluate` found x(α) inside the domain of r* are inside it.
-            dual_penalty = problem.penalty_conjugate(found.combination)
             column_errors = self._column_errors(sums.dual, found.relative + precision.dual_sum)
             if column_errors is not None:
                 column_errors += PAIR_ERROR * np.abs(found.combination)
+            dual_penalty = self._dual_penalty(found.combination, column_errors)
             proven = certificate(
                 self._model(),
                 sums,
@@ -99,18 +92,28 @@ class OneScorePoint(Point[Problem]):
             )
         return precise_certificate(proven)
 
+    def _dual_penalty(self, combination: Vector, column_errors: Vector | None) -> float:
+        """g*(v); infinite where rounding may hide that x(α) is outside the domain of r*."""
+        if column_errors is not None and float((np.abs(combination) + column_errors).max(initial=0.0)) > 1.0:
+            return np.inf
+        return self.problem.penalty_conjugate(combination)
+
     def _penalty_parts(
         self, linear: float, difference: Vector, dual_penalty: float, column_errors: Vector | None
     ) -> PenaltyParts:
         """The penalty's parts of the gap; `column_errors` bound the error of each x_j(α) for ρ = 1."""
         problem = self.problem
+        linear_error = 0.0
+        if column_errors is not None:
+            # Duals outside the domain prove nothing.
+            linear_error = float(np.abs(self.weights) @ column_errors) if dual_penalty < np.inf else np.inf
         is_mixed = problem.penalty.is_sparse and problem.penalty.has_dual_weights
         return PenaltyParts(
             problem.penalty_value(self.weights),
             dual_penalty,
             root_of_squares(None, difference),
             linear,
-            0.0 if column_errors is None else float(np.abs(self.weights) @ column_errors),
+            linear_error,
             (self._weight_norm() + root_of_squares(None, difference)) * SLACK if is_mixed else 0.0,
         )
 

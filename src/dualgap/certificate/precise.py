@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dualgap.certificate.bounds import UNDERFLOW, gamma, norm_bound
 from dualgap.certificate.verdict import Certificate
 from dualgap.data.rows import DenseRows, Rows, csr
-from dualgap.linalg.double_double import Pair, pair_error, products, two_product, two_sum
+from dualgap.linalg.double_double import Pair, normalized, pair_error, products, two_product, two_sum
 from dualgap.linalg.floats import UNIT
 from dualgap.losses.base import LOSS_ROUNDING, SLACK
 from dualgap.penalties import Penalty
@@ -65,7 +65,7 @@ def pair_scores(matrix: Any, weights: Vector, intercept: float) -> Pair:
     """⟨x_i, w⟩ + b."""
     plain = products(matrix, weights)
     high, error = two_sum(plain.high, intercept)
-    return Pair(high, plain.low + error)
+    return normalized(high, plain.low + error)
 
 
 class DualSide(NamedTuple):
@@ -94,7 +94,7 @@ def dual_side(problem: BaseProblem, matrix: Any, weights: Vector, duals: Pair, p
         product, error = two_product(problem.sample_weight, duals.high)
         weighted = Pair(product, error + problem.sample_weight * duals.low)
     v = products(matrix.T, weighted.high)
-    v = Pair(v.high, v.low + problem.rows.combination(weighted.low))
+    v = normalized(v.high, v.low + problem.rows.combination(weighted.low))
     divisor = _lambda_n(problem)
     first = v.high / divisor[0]
     product, error = two_product(first, divisor[0])
@@ -116,7 +116,10 @@ def dual_side(problem: BaseProblem, matrix: Any, weights: Vector, duals: Pair, p
 
 
 def _penalty_gap(penalty: Penalty, weights: Vector, x: Pair) -> tuple[float, Vector]:
-    """The linear part of the penalty's gap and w − w(α); a difference from ρ that cancels is exact in the first numbers of x."""
+    """The linear part of the penalty's gap and w − w(α), for a normalized x: it has the sign of its first numbers.
+
+    A difference from ρ that cancels is exact in the first numbers.
+    """
     ratio = penalty.l1_ratio
     if ratio == 0.0:
         difference, error = two_sum(weights, -x.high)

@@ -31,6 +31,14 @@ class Pair(NamedTuple):
     low: Vector
 
 
+def normalized(high: Any, low: Any) -> Pair:
+    """The pair with the same sum whose second number is the rounding error of the first.
+
+    Where terms cancel, the errors that were added up may exceed what is left of the rounded sum: its sign is then not that of the pair.
+    """
+    return Pair(*two_sum(high, low))
+
+
 def two_sum(a: Any, b: Any) -> tuple[Any, Any]:
     """The rounded sum and its exact rounding error."""
     total = a + b
@@ -90,7 +98,7 @@ def products(matrix: Any, factors: Vector) -> Pair:
     out = Pair(np.zeros(count), np.zeros(count))
     blocks = _sparse_blocks(sp.csr_matrix(matrix), factors) if sp.issparse(matrix) else _dense_blocks(matrix, factors)
     for rows, block, block_factors in blocks:
-        out.high[rows], out.low[rows] = row_sums(block, block_factors)
+        out.high[rows], out.low[rows] = normalized(*row_sums(block, block_factors))
     return out
 
 

@@ -48,6 +48,8 @@ class BlockDuals:
     """The duals of a fit on row blocks: not stored, but computed for the rows that are asked for.
 
     They are a function of a row's score and label, times a factor for the duals of either sign that makes Σ s_i α_i zero.
+    The certificate is true of the duals of the fit's own blocks. In rows that are cut otherwise a score can round otherwise, and near a
+    kink its dual changes with it: such duals are as feasible up to rounding, and may prove less.
     """
 
     recipe: DualRecipe
@@ -61,14 +63,17 @@ class BlockDuals:
 
     def of(self, X: Any, y: Any) -> Vector:
         """α of each row of X with its label or target y, in the order of the rows."""
-        block = self.coding.coded(transformed(Block.of(0, X, y), self.transforms))
+        block = self.coding.labelled(transformed(Block.of(0, X, y), self.transforms))
         alpha = duals_of(block, self.loss, self.recipe, self.weights, self.intercept)
         return np.where(alpha >= 0.0, self.factors[0], self.factors[1]) * alpha
 
 
 @dataclass(frozen=True)
 class SoftmaxBlockDuals:
-    """The duals of a fit of the softmax model on row blocks: not stored, but computed for the rows that are asked for."""
+    """The duals of a fit of the softmax model on row blocks: not stored, but computed for the rows that are asked for.
+
+    The certificate is true of the duals of the fit's own blocks. In rows that are cut otherwise a score can round otherwise.
+    """
 
     recipe: SoftmaxRecipe
     factor: float
@@ -78,7 +83,7 @@ class SoftmaxBlockDuals:
     def of(self, X: Any, y: Any) -> Vector:
         """A, of shape (n, k), for the rows of X with their labels y, in the order of the rows."""
         return self.factor * softmax_duals_of(
-            self.coding.coded(transformed(Block.of(0, X, y), self.transforms)), self.recipe
+            self.coding.labelled(transformed(Block.of(0, X, y), self.transforms)), self.recipe
         )
 
 

@@ -35,3 +35,20 @@ def test_the_gap_bounds_the_exact_one(intercept: bool) -> None:
             assert truth.outside == 0
             assert truth.gap <= Fraction(c.gap) + truth.slack
             assert abs(truth.primal - Fraction(c.primal)) <= Fraction(c.primal_error) + truth.slack
+
+
+@pytest.mark.parametrize("unit", [5e-324, 1e-310, 1e290])
+def test_weights_near_the_ends_of_the_range_are_weights(unit: float) -> None:
+    rng = np.random.default_rng(1)
+    X, y = 0.3 * rng.normal(size=(COUNT, 3)), np.r_[0, 1, 2, rng.integers(0, 3, size=COUNT - 3)]
+    s = unit * rng.integers(1, 5, size=COUNT)
+    parts = [(X[c], y[c], s[c]) for c in (slice(0, 5), slice(5, COUNT))]
+    result = dg.solve(dg.MultinomialProblem(dg.Blocks(parts), strength=0.1, intercept=True))
+    facts = Facts(X, y, None, 0.1, s, True, class_count=3)
+    truth = softmax_truth(facts, result.weights, result.intercept, result.duals.of(X, y))
+    assert result.status is dg.Status.CERTIFIED
+    assert truth.gap <= Fraction(result.certificate.gap) + truth.slack
+    assert (
+        abs(truth.primal - Fraction(result.certificate.primal))
+        <= Fraction(result.certificate.primal_error) + truth.slack
+    )

@@ -44,7 +44,7 @@ class Certificate:
     primal_error: float
     """An upper bound on the difference of P from `primal`."""
     dual_error: float
-    """An upper bound on the difference of D from `dual`."""
+    """An upper bound on the difference of D from `dual`; on row blocks D may also be above `dual`, which is a lower bound there."""
     reference: float
     """1e-12 of the cost of predicting a constant: below it a primal value counts as zero in the relative gap."""
 

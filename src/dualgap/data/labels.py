@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import frexp
 from typing import Any
 
 import numpy as np
@@ -114,7 +115,12 @@ def normalized(weights: Vector | None) -> tuple[Vector | None, float]:
     """
     if weights is None:
         return None, 1.0
-    exponent = int(np.frexp(weights.max())[1]) - 1
-    if exponent == 0:
-        return weights, 1.0
-    return np.ldexp(weights, -exponent), float(np.ldexp(1.0, exponent))
+    found, exponent = scaled(weights)
+    return found, float(np.ldexp(1.0, exponent))
+
+
+def scaled(weights: Vector) -> tuple[Vector, int]:
+    """Weights in units of 2 to the power that is returned, so that the largest is in [1, 2); zeros stay as they are."""
+    largest = float(weights.max(initial=0.0))
+    exponent = frexp(largest)[1] - 1 if largest else 0
+    return (np.ldexp(weights, -exponent) if exponent else weights), exponent

@@ -79,7 +79,7 @@ def fit_classifier(estimator: LinearClassifier, X: Any, y: Any, sample_weight: A
             problems.append(BlockProblem(signed, loss, strength, estimator.fit_intercept))
             continue
         weight = float(totals @ np.where(classes == positive, own[1], own[0]))
-        strength = _strength(estimator, weight, k)
+        strength = _strength(estimator, found.as_given(weight), k)
         given = None if classes.size == 2 else positive
         problems.append(
             BlockProblem(
@@ -102,7 +102,7 @@ def _fit_softmax(estimator: LinearClassifier, blocks: Blocks, found: Scanned, to
     own = totals if class_weights is None else totals * class_weights
     problem = MultinomialBlockProblem(
         blocks,
-        _strength(estimator, float(own.sum()), 0),
+        _strength(estimator, found.as_given(float(own.sum())), 0),
         estimator.fit_intercept,
         class_factors=None if class_weights is None else class_weights.tolist(),
     )
@@ -117,7 +117,7 @@ def fit_regressor(estimator: LinearRegressor, X: Any, y: Any, sample_weight: Any
     """Fit a regressor of one target."""
     blocks = _blocks(estimator, X, y, sample_weight)
     found = blocks.scanned(False)
-    strength = _strength(estimator, sum(facts.weight for facts in found.facts), 0)
+    strength = _strength(estimator, found.as_given(sum(facts.weight for facts in found.facts)), 0)
     problem = BlockProblem(blocks, estimator._loss(), strength, estimator.fit_intercept, l1_ratio=estimator._l1_ratio())
     return _fitted(estimator, blocks, [(problem, _start(estimator, 0, 1, problem))], None)
 

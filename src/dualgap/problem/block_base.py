@@ -57,20 +57,20 @@ class BaseBlockProblem(ABC):
         """Additions that a weight passes through in S, and a square in the sum of all."""
         weight = fsum(fact.weight for fact in facts)
         largest = max(fact.largest_weight for fact in facts)
-        size = fsum(fact.weighted_size for fact in facts)
+        size = sum(fact.weighted_size for fact in facts)
         if factors is not None:
             weight = float((found.of_classes(lambda fact: fact.class_weights) * factors).sum())
             largest = float((found.of_classes(lambda fact: fact.class_largest, np.maximum) * factors).max())
             size = float((found.of_classes(lambda fact: fact.class_squares) * factors).sum())
-        if not 0.0 < weight < np.inf:
+        if not 0.0 < found.as_given(weight) < np.inf:
             raise ValueError(
                 "sample_weight needs a positive finite sum, got all zeros or an overflow; leave it out for equal weights"
             )
-        # The largest weight is brought into [1, 2), by a power of two that costs no digit.
-        self.exponent = 1 - frexp(largest)[1] if self.has_weights else 0
-        self.given_weight = weight
-        """S of the weights as given."""
-        self.total_weight = weight * float(np.ldexp(1.0, self.exponent))
+        # The largest weight is brought into [1, 2), by powers of two that cost no digit: here with the factors.
+        self._factor_exponent = 1 - frexp(largest)[1] if factors is not None else 0
+        self.scanned_weight = weight
+        """S in the units of the facts."""
+        self.total_weight = float(np.ldexp(weight, self._factor_exponent))
         """S, in the units of the coded weights."""
         self.mean_squared_norm = size / weight
         """(1/S) Σ s ‖x‖²."""
@@ -100,9 +100,16 @@ class BaseBlockProblem(ABC):
         """(λ/2) ‖w‖²."""
         return 0.5 * self.strength * float(np.vdot(weights, weights))
 
-    def _hold(self, coding: Coding) -> None:
+    def _hold(
+        self,
+        found: Scanned,
+        positive: Any | None,
+        factors: Sequence[float] | None,
+        classes: NDArray[Any] | None = None,
+    ) -> None:
         """Keep the blocks with a problem's labels and weights."""
-        self.coding = coding
+        scaled = None if factors is None else tuple(np.ldexp(factors, self._factor_exponent).tolist())
+        coding = self.coding = Coding(positive, scaled, -found.exponent, classes)
         self.home = self.blocks.fitted_home.coded(coding)
 
     @staticmethod
@@ -110,10 +117,8 @@ class BaseBlockProblem(ABC):
         """Rows, labels and weights of the sample; where one of the labels `values` is too rare to be in it, an empty row of each."""
         rows = _joined([sample.rows for sample in found.samples])
         labels = coding.labels(np.concatenate([sample.labels for sample in found.samples]))
-        weights = np.concatenate([sample.weights for sample in found.samples if sample.weights is not None])
-        if coding.factors is not None:
-            places = labels if coding.classes is not None else (labels > 0.0).astype(np.intp)
-            weights = weights * np.array(coding.factors)[places]
+        weights: Any = np.concatenate([sample.weights for sample in found.samples if sample.weights is not None])
+        weights = coding.weighted(labels, weights)
         if len(values) > np.unique(labels[weights > 0.0]).size:
             # Each of these rows has as much weight as a sampled one.
             empty: Any = np.zeros((len(values), rows.dimension))

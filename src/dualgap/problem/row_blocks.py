@@ -5,13 +5,12 @@ P(w, b) = (1/S) Σ s_i φ_i(z_i) + (λ/2) ‖w‖² ,      z_i = ⟨x_i, w⟩ + 
 
 from __future__ import annotations
 
-from math import fsum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dualgap.data.blocks import Blocks, Coding
+from dualgap.data.blocks import Blocks
 from dualgap.data.blocks.blocks import Scanned
 from dualgap.losses import LOSSES, Loss
 from dualgap.problem.base import DEFAULT_STRENGTH
@@ -93,9 +92,9 @@ class BlockProblem(BaseBlockProblem):
         self.label_square, self.label_mean = 1.0, 0.0
         """The means of s_i y_i² and of s_i y_i of real targets."""
         if self.classes is None:
-            self.label_square = fsum(fact.label_square for fact in facts) / self.given_weight
-            self.label_mean = fsum(fact.label_sum for fact in facts) / self.given_weight
-        self._hold(Coding(coded_positive, class_factors, self.exponent))
+            self.label_square = sum(fact.label_square for fact in facts) / self.scanned_weight
+            self.label_mean = sum(fact.label_sum for fact in facts) / self.scanned_weight
+        self._hold(found, coded_positive, class_factors)
         rows, labels, s = self._sampled(found, self.coding, [] if self.classes is None else [-1.0, 1.0])
         self.sample_problem = Problem(rows, labels, self.loss, self.strength, s, self.intercept)
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dualgap.data.blocks import Blocks, Coding
+from dualgap.data.blocks import Blocks
 from dualgap.problem.base import DEFAULT_STRENGTH
 from dualgap.problem.block_base import BaseBlockProblem
 from dualgap.problem.softmax import MultinomialProblem
@@ -72,8 +72,7 @@ class MultinomialBlockProblem(BaseBlockProblem):
         super().__init__(blocks, found, strength, intercept, factors)
         self.class_weights: Vector = weights / weights.sum()
         """(1/S) Σ s_i e_c_i: the weighted part of the rows in each class."""
-        given = None if factors is None else tuple(factors.tolist())
-        self._hold(Coding(None, given, self.exponent, self.classes))
+        self._hold(found, None, class_factors, self.classes)
         rows, labels, s = self._sampled(found, self.coding, range(self.class_count))
         self.sample_problem = MultinomialProblem(rows, labels, self.strength, s, self.intercept)
 

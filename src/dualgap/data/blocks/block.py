@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dualgap.data.labels import as_column, check_length, real_targets
+from dualgap.data.labels import as_column, check_length, real_targets, scaled
 from dualgap.data.rows import Rows
 from dualgap.data.validation import as_rows
 from dualgap.lazy import lazy
@@ -71,6 +71,13 @@ class Block:
         if self.checksum != checksum:
             raise other_rows(self.number)
 
+    def in_units(self, shift: int) -> Block:
+        """The block with its weights, or ones, multiplied by 2 to the power `shift`."""
+        if not shift:
+            return self
+        weights = np.ones(self.rows.count) if self.weights is None else self.weights
+        return replace(self, weights=np.ldexp(weights, shift))
+
     def __sizeof__(self) -> int:
         """Bytes of the arrays, by which Dask decides what to move: a block stays, and what is sent to it moves."""
         return object.__sizeof__(self) + sum(int(values.nbytes) for values in self.arrays)
@@ -123,22 +130,29 @@ class Coding(NamedTuple):
     positive: Any | None
     """The label that becomes +1, every other one −1; None for real targets and for numbered classes."""
     factors: tuple[float, ...] | None
-    """Factors of the sample weights of rows of label −1 and of label +1, or of each class."""
+    """Factors of the scaled sample weights of rows of label −1 and of label +1, or of each class."""
     exponent: int
-    """Weights are multiplied by 2 to this power, which brings the largest of all blocks into [1, 2)."""
+    """Weights are multiplied by 2 to this power, before the factors: a factor of a denormal number would cost digits."""
     classes: NDArray[Any] | None = None
     """The labels in order, which become 0, 1, …; None where they become −1 and +1, and for real targets."""
 
     def coded(self, block: Block) -> Block:
         """The block with a problem's labels and weights."""
-        labels, weights = self.labels(block.labels), block.weights
-        if self.factors is not None:
-            places = labels if self.classes is not None else (labels > 0.0).astype(np.intp)
-            factors = np.array(self.factors)[places]
-            weights = factors if weights is None else weights * factors
-        if weights is not None and self.exponent:
-            weights = np.ldexp(weights, self.exponent)
-        return Block(block.number, block.rows, labels, weights)
+        # A block without weights may stand beside others that have some.
+        labels, weights = self.labels(block.labels), block.in_units(self.exponent).weights
+        return Block(block.number, block.rows, labels, self.weighted(labels, weights))
+
+    def labelled(self, block: Block) -> Block:
+        """The block with a problem's labels and no weights."""
+        return Block(block.number, block.rows, self.labels(block.labels), None)
+
+    def weighted(self, labels: NDArray[Any], weights: Vector | None) -> Vector | None:
+        """Scaled weights times the factors of coded labels; None stands for ones."""
+        if self.factors is None:
+            return weights
+        places = labels if self.classes is not None else (labels > 0.0).astype(np.intp)
+        factors: Vector = np.array(self.factors)[places]
+        return factors if weights is None else weights * factors
 
     def labels(self, given: NDArray[Any]) -> NDArray[Any]:
         """A problem's labels from those that were given."""
@@ -149,8 +163,10 @@ class Coding(NamedTuple):
 
 @dataclass(frozen=True)
 class Facts:
-    """What a first pass finds in one block."""
+    """What a first pass finds in one block. Sums of weights s are in units of 2 to the power `exponent`."""
 
+    exponent: int
+    """The largest weight of the block is in [1, 2) in its own units; weights as given may be denormal, and sums of them lose digits."""
     count: int
     dimension: int
     is_sparse: bool
@@ -160,7 +176,7 @@ class Facts:
     squared_size: float
     """Σ ‖x‖² of all rows."""
     weighted_size: float
-    """Σ s ‖x‖² with the weights as given; Σ ‖x‖² without weights."""
+    """Σ s ‖x‖²."""
     operations: int
     """Additions that a row's term passes through inside the block."""
     weight: float
@@ -181,6 +197,17 @@ class Facts:
     """Σ s y²."""
     smallest_label: float
 
+    def in_units(self, exponent: int) -> Facts:
+        """The same facts with sums of weights in units of 2 to this power."""
+        shift = self.exponent - exponent
+        if not shift:
+            return self
+        numbers = ("weighted_size", "weight", "largest_weight", "label_sum", "label_square")
+        totals = ("class_weights", "class_largest", "class_squares")
+        moved: dict[str, Any] = {name: float(np.ldexp(getattr(self, name), shift)) for name in numbers}
+        moved |= {name: np.ldexp(getattr(self, name), shift) for name in totals}
+        return replace(self, exponent=exponent, **moved)
+
 
 class Scan(NamedTuple):
     """What the first pass asks of every block."""
@@ -199,13 +226,15 @@ class Scan(NamedTuple):
         return max(-(-min(needed, int(self.sample_bytes / row_bytes)) // self.blocks), 1)
 
 
+# Squares that leave float64's range are refused where the blocks make a problem.
+@np.errstate(over="ignore", invalid="ignore")
 def facts_of(block: Block, scan: Scan) -> tuple[Facts, Block]:
-    """What a first pass finds in a block, and a sample of its rows."""
+    """What a first pass finds in a block, and a sample of its rows with weights in the units of the facts."""
     if not block.labels.size:
         raise ValueError(f"block {block.number}: a fit needs y, got none; give y beside X, or name the target column")
-    rows, weights = block.rows, block.weights
+    rows = block.rows
     squares = rows.squared_norms
-    s = np.ones(rows.count) if weights is None else weights
+    s, exponent = (np.ones(rows.count), 0) if block.weights is None else scaled(block.weights)
     labels, classes, label_sum, label_square, smallest = block.labels, None, 0.0, 0.0, np.inf
     totals: Vector = np.empty(0)
     largest, class_squares = totals, totals
@@ -222,6 +251,7 @@ def facts_of(block: Block, scan: Scan) -> tuple[Facts, Block]:
         raise ValueError(f"block {block.number}: {error}") from None
     slices = [*rows.partition_for(1), *rows.partition_for(3)]
     facts = Facts(
+        exponent,
         rows.count,
         rows.dimension,
         rows.is_sparse,
@@ -232,7 +262,7 @@ def facts_of(block: Block, scan: Scan) -> tuple[Facts, Block]:
         max(part.stop - part.start for part in slices) + len(slices),
         float(s.sum()),
         float(s.max()),
-        weights is not None,
+        block.weights is not None,
         classes,
         totals,
         largest,

@@ -280,7 +280,20 @@ class Scanned:
         for number, width in enumerate(widths):
             if width != widths[0]:
                 raise ValueError(_width_refusal(number, width, widths[0]))
-        return Scanned([facts for facts, _ in found], [sample for _, sample in found])
+        # One unit for the weights of all blocks: that of the block with the largest. A block of zeros has none of its own.
+        exponent = max((facts.exponent for facts, _ in found if facts.largest_weight > 0.0), default=0)
+        samples = [sample.in_units(facts.exponent - exponent) for facts, sample in found]
+        return Scanned([facts.in_units(exponent) for facts, _ in found], samples)
+
+    @property
+    def exponent(self) -> int:
+        """Weights and their sums are in units of 2 to this power."""
+        return self.facts[0].exponent
+
+    def as_given(self, weight: float) -> float:
+        """A sum of weights in the units of the weights as given."""
+        with np.errstate(over="ignore", under="ignore"):
+            return float(np.ldexp(weight, self.exponent))
 
     @property
     def classes(self) -> NDArray[Any]:

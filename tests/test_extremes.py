@@ -83,3 +83,21 @@ def test_scaled_rows_and_strength_give_the_same_problem(scale: float) -> None:
     scaled = dg.solve(dg.Problem(X * scale, Y, "hinge", 1e-2 * scale**2), "sdca", tol=1e-8)
     assert scaled.status is dg.Status.CERTIFIED
     assert scaled.certificate.primal == pytest.approx(plain.certificate.primal, rel=1e-7)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("weight", [5e-324, 1e308])
+@pytest.mark.parametrize("name", ["LinearSVC", "Ridge", "RidgeClassifier", "HuberRegressor", "LinearSVRCV"])
+def test_weights_that_leave_no_finite_strength_are_refused_as_weights(name: str, weight: float) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), np.where(np.arange(30) % 3, -1.0, 1.0)
+    with pytest.raises(ValueError, match=r"multiply the weights by a constant|needs a positive finite sum"):
+        getattr(dg, name)().fit(X, y, sample_weight=np.full(30, weight))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("weight", [0.0, 5e-324, 1e308])
+def test_weights_of_blocks_that_leave_no_finite_strength_are_refused_as_weights(weight: float) -> None:
+    X, y = np.eye(6), np.arange(6.0)
+    with pytest.raises(ValueError, match=r"multiply the weights by a constant|needs a positive finite sum"):
+        dg.Ridge().fit(dg.Blocks([(X, y, np.full(6, weight))]))

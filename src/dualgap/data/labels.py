@@ -101,11 +101,17 @@ def checked_weights(weights: ArrayLike | None, count: int) -> Vector | None:
         raise ValueError(
             "sample_weight needs finite numbers ≥ 0, got others; drop rows instead of weighting them negatively"
         )
-    if not 0.0 < values.sum() < np.inf:
+    with np.errstate(over="ignore"):
+        check_total_weight(float(values.sum()))
+    return values
+
+
+def check_total_weight(total: float) -> None:
+    """Refuse sample weights whose sum is zero or beyond float64."""
+    if not 0.0 < total < np.inf:
         raise ValueError(
             "sample_weight needs a positive finite sum, got all zeros or an overflow; leave it out for equal weights"
         )
-    return values
 
 
 def normalized(weights: Vector | None) -> tuple[Vector | None, float]:

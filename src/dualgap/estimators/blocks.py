@@ -19,6 +19,7 @@ from dualgap.data.blocks import Block, Blocks
 from dualgap.data.blocks.blocks import Scanned
 from dualgap.data.blocks.on_dask import is_on_dask
 from dualgap.data.blocks.transformed import Signs
+from dualgap.data.labels import check_total_weight
 from dualgap.estimators.callbacks import FitTasks
 from dualgap.estimators.convergence import report_convergence
 from dualgap.estimators.parameters import check_limits, seed_of, solver_of
@@ -145,6 +146,7 @@ def _blocks(estimator: CertifiedModel, X: Any, y: Any, sample_weight: Any) -> Bl
 
 
 def _strength(estimator: CertifiedModel, total_weight: float, k: int) -> float:
+    check_total_weight(total_weight)
     strength = estimator._strength(total_weight, k)
     if not strength > 0.0:
         raise ValueError(

@@ -21,7 +21,7 @@ from dualgap.estimators.base import CertifiedModel, TrainingData, Vector
 from dualgap.estimators.classifiers import LinearClassifier
 from dualgap.estimators.convergence import Ending, ending_of, report, sum_of
 from dualgap.estimators.deduplication import Deduplicated
-from dualgap.estimators.parameters import positive, seed_of, solver_of
+from dualgap.estimators.parameters import over_weight, positive, seed_of, solver_of
 from dualgap.estimators.synonyms import has_no_penalty
 from dualgap.linalg.parallel import use_threads
 from dualgap.losses import Loss

@@ -11,7 +11,7 @@ from joblib import effective_n_jobs  # type: ignore[import-untyped]
 from dualgap.estimators.base import TrainingData
 from dualgap.estimators.callbacks import FitTasks
 from dualgap.estimators.deduplication import Deduplicated
-from dualgap.estimators.parameters import alpha_of, seed_of, solver_of
+from dualgap.estimators.parameters import alpha_of, over_weight, seed_of, solver_of
 from dualgap.estimators.regressors import LinearRegressor
 from dualgap.estimators.scale_search import ScaledResult, ScaleSearch
 from dualgap.estimators.settling import Settled, rounded, with_certificate
@@ -145,7 +145,7 @@ class HuberRegressor(LinearRegressor):
         return Huber(delta=float(self.epsilon))
 
     def _strength(self, total_weight: float, k: int) -> float:
-        return 2.0 * alpha_of("HuberRegressor", self.alpha) / total_weight
+        return over_weight("HuberRegressor", 2.0 * alpha_of("HuberRegressor", self.alpha), total_weight)
 
     def _fit_targets(self, loss: Loss, data: Deduplicated, training_data: TrainingData) -> Self:
         targets = np.ascontiguousarray(data.targets, dtype=np.float64)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from dualgap.data.labels import check_total_weight
 from dualgap.estimators.notes import note_once
 from dualgap.estimators.synonyms import has_no_penalty
 from dualgap.linalg.elementary import is_number
@@ -89,7 +90,7 @@ def strength_of(estimator_name: str, C: Any, strength: Any, total_weight: float,
         if has_no_penalty(penalty) or (isinstance(C, float | np.floating) and np.inf == C):
             return 0.0
         advice = "a smaller C is a stronger penalty, and C=inf is none"
-        return 1.0 / (positive(estimator_name, "C", C, advice) * total_weight)
+        return over_weight(estimator_name, 1.0, positive(estimator_name, "C", C, advice) * total_weight)
     if has_no_penalty(penalty):
         raise ValueError(
             f"{estimator_name} needs strength=None where penalty is {penalty!r}, got {strength!r}; leave one out"
@@ -99,6 +100,17 @@ def strength_of(estimator_name: str, C: Any, strength: Any, total_weight: float,
             f"{estimator_name} needs C or strength, got both C={C!r} and strength={strength!r}; leave one out"
         )
     return positive(estimator_name, "strength", strength, "C=inf is no penalty")
+
+
+def over_weight(estimator_name: str, numerator: float, weight: float) -> float:
+    """λ = numerator/weight, for the sum S of the sample weights, or C·S; refused where that leaves float64's range."""
+    strength = numerator / weight if weight > 0.0 else np.inf
+    if not strength < np.inf:
+        raise ValueError(
+            f"{estimator_name} needs sample weights for which the strength λ is a finite number, "
+            f"got λ = {numerator:.3g}/{weight:.3g}; multiply the weights by a constant, and divide C, or multiply alpha, by it"
+        )
+    return strength
 
 
 def alpha_of(estimator_name: str, alpha: Any) -> float:
@@ -143,8 +155,6 @@ def check_sample_weight(sample_weight: Any, count: int) -> np.ndarray[Any, np.dt
         raise ValueError(
             "sample_weight needs finite numbers ≥ 0, got a negative or infinite number; give a row weight 0 to leave it out"
         )
-    if not 0.0 < values.sum() < np.inf:
-        raise ValueError(
-            "sample_weight needs a positive finite sum, got all zeros or an overflow; leave sample_weight out"
-        )
+    with np.errstate(over="ignore"):
+        check_total_weight(float(values.sum()))
     return values

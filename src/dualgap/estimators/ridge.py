@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dualgap.estimators.parameters import alpha_of
+from dualgap.estimators.parameters import alpha_of, over_weight
 from dualgap.estimators.regressors import LinearRegressor
 from dualgap.losses import Loss, Squared
 
@@ -131,7 +131,7 @@ class Ridge(LinearRegressor):
 
     def _strength(self, total_weight: float, k: int) -> float:
         given = np.ravel(np.asarray(self._alphas(), dtype=object))
-        return 2.0 * alpha_of("Ridge", given[k if given.size > 1 else 0]) / total_weight
+        return over_weight("Ridge", 2.0 * alpha_of("Ridge", given[k if given.size > 1 else 0]), total_weight)
 
     def _alphas(self) -> Any:
         """One alpha, or one for each target."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dualgap.estimators.base import Vector
 from dualgap.estimators.classifiers import LinearClassifier
-from dualgap.estimators.parameters import alpha_of
+from dualgap.estimators.parameters import alpha_of, over_weight
 from dualgap.losses import Loss, Squared
 
 
@@ -134,7 +134,7 @@ class RidgeClassifier(LinearClassifier):
         return Squared()
 
     def _strength(self, total_weight: float, k: int) -> float:
-        return 2.0 * alpha_of(type(self).__name__, self.alpha) / total_weight
+        return over_weight(type(self).__name__, 2.0 * alpha_of(type(self).__name__, self.alpha), total_weight)
 
     def _binary_targets(self, codes: NDArray[Any], weights: Vector | None) -> list[tuple[Vector, Vector | None]]:
         class_weights = self._class_weights(codes, weights)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dualgap.data.blocks import Blocks, Coding
 from dualgap.data.blocks.blocks import Scanned
-from dualgap.data.labels import checked_strength
+from dualgap.data.labels import check_total_weight, checked_strength
 from dualgap.data.rows import Rows
 from dualgap.data.validation import as_rows
 from dualgap.linalg.partial_sums import tree_depth
@@ -62,10 +62,7 @@ class BaseBlockProblem(ABC):
             weight = float((found.of_classes(lambda fact: fact.class_weights) * factors).sum())
             largest = float((found.of_classes(lambda fact: fact.class_largest, np.maximum) * factors).max())
             size = float((found.of_classes(lambda fact: fact.class_squares) * factors).sum())
-        if not 0.0 < found.as_given(weight) < np.inf:
-            raise ValueError(
-                "sample_weight needs a positive finite sum, got all zeros or an overflow; leave it out for equal weights"
-            )
+        check_total_weight(found.as_given(weight))
         # The largest weight is brought into [1, 2), by powers of two that cost no digit: here with the factors.
         self._factor_exponent = 1 - frexp(largest)[1] if factors is not None else 0
         self.scanned_weight = weight

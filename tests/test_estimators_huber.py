@@ -145,3 +145,11 @@ def test_epsilon_below_one_is_refused(epsilon: Any) -> None:
     with pytest.raises(ValueError, match="HuberRegressor needs a finite epsilon ≥ 1, got"):
         dg.HuberRegressor(epsilon=epsilon).fit(X, y)
     assert not hasattr(dg.HuberRegressor(solver="sgd"), "partial_fit")
+
+
+def test_constant_targets_cost_nothing_whatever_the_weights() -> None:
+    rng = np.random.default_rng(0)
+    weights = rng.uniform(0.5, 2.0, size=15)
+    model = dg.HuberRegressor().fit(rng.normal(size=(15, 2)), np.full(15, 1e7 + 0.1), sample_weight=weights)
+    assert model.certificate_.reference == 0.0
+    assert model.certificate_.gap < 1e-12

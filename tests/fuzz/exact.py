@@ -32,6 +32,8 @@ class Facts:
     intercept: bool
     class_count: int = 2
     l1_ratio: float = 0.0
+    scale: float | None = None
+    """σ of a Huber regression with a fitted scale, whose loss has δ = ε; None elsewhere."""
 
     @property
     def is_softmax(self) -> bool:

@@ -1,7 +1,8 @@
 """One case from a seed: a problem and how to solve it. Losses and solvers come from the package's tables.
 
 A family says what a case is about: `random` data, `aimed` at cancellation, `extreme` numbers, `warm` starts, `large` data,
-the softmax model (`softmax`, `softmax_aimed`, `softmax_large`) and the estimators (`estimator`, `estimator_aimed`).
+the softmax model (`softmax`, `softmax_aimed`, `softmax_large`), row `blocks`, a `path`, and the estimators (`estimator`,
+`estimator_aimed`). `sparse` cases have a penalty with an L1 part; so have some of the aimed, extreme and warm ones.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ class Case:
     options: dict[str, Any] = field(default_factory=dict)
     estimator: Any = None
     """A factory of an estimator that is fitted to (X, y); None where solve is called."""
-    y: Any = None
+    claims: Callable[[Case], list[Any]] | None = None
+    """Solves the case otherwise than by one call of solve, and returns what is claimed."""
 
     @property
     def loss_name(self) -> str:
@@ -150,15 +152,30 @@ def random_case(random: Random, seed: int) -> Case:
     return Case(seed, "random", facts, random_options(random, random_solver(random)))
 
 
-def sparse_case(random: Random, seed: int) -> Case:
-    """A random case under a penalty of the table that has an L1 part."""
-    case = random_case(random, seed)
+def random_l1_ratio(random: Random) -> float:
+    """The l1_ratio of a penalty of the table that has an L1 part."""
     name = str(random.choice([name for name, penalty in dg.PENALTIES.items() if penalty().is_sparse]))
     ratio = dg.PENALTIES[name]().l1_ratio
-    if ratio < 1.0 and happens(random, 0.5):
-        ratio = float(random.uniform(0.01, 0.99))
-    solver = str(random.choice(["auto", "sdca", "sparse_newton"]))
-    return Case(seed, "sparse", replace(case.facts, l1_ratio=ratio), {**case.options, "solver": solver})
+    return float(random.uniform(0.01, 0.99)) if ratio < 1.0 and happens(random, 0.5) else float(ratio)
+
+
+def with_l1_part(random: Random, case: Case) -> Case:
+    """The case under a penalty with an L1 part, by a solver of the table that fits it."""
+    able = [name for name, solver in dg.SOLVERS.items() if getattr(solver, "largest_l1_ratio", 0.0)]
+    solver = str(random.choice(["auto", *able]))
+    return replace(
+        case, facts=replace(case.facts, l1_ratio=random_l1_ratio(random)), options={**case.options, "solver": solver}
+    )
+
+
+def sometimes_l1(random: Random, case: Case) -> Case:
+    """The case, or in one of eight the case under a penalty with an L1 part."""
+    return with_l1_part(random, case) if happens(random, 1 / 8) else case
+
+
+def sparse_case(random: Random, seed: int) -> Case:
+    """A random case under a penalty of the table that has an L1 part."""
+    return replace(with_l1_part(random, random_case(random, seed)), family="sparse")
 
 
 def warm_case(random: Random, seed: int) -> Case:
@@ -168,7 +185,7 @@ def warm_case(random: Random, seed: int) -> Case:
     count, dimension = case.facts.X.shape
     duals = size * random.normal(size=count) if happens(random, 0.7) else None
     start = (size * random.normal(size=dimension), float(size * random.normal()), duals)
-    return Case(seed, "warm", case.facts, {**case.options, "start": start})
+    return sometimes_l1(random, Case(seed, "warm", case.facts, {**case.options, "start": start}))
 
 
 def extreme_rows(random: Random, X: np.ndarray, kind: str) -> np.ndarray:
@@ -196,7 +213,7 @@ def extreme_case(random: Random, seed: int) -> Case:
         factor = float(random.choice([1e200, 1e-310, 1e-300, 1e290, 5e-324]))
         weights = factor * np.ceil(random.uniform(0.5, 5.0, len(facts.labels)))
         facts = Facts(facts.X, facts.labels, loss, facts.strength, weights, facts.intercept)
-    return Case(seed, "extreme", facts, random_options(random, random_solver(random)))
+    return sometimes_l1(random, Case(seed, "extreme", facts, random_options(random, random_solver(random))))
 
 
 def large_case(random: Random, seed: int) -> Case:
@@ -216,7 +233,7 @@ def large_case(random: Random, seed: int) -> Case:
 def aimed_case(random: Random, seed: int) -> Case:
     facts, tol = aimed.binary(random)
     options = {"solver": "auto", "tol": tol, "max_epochs": EPOCHS, "max_seconds": SECONDS}
-    return Case(seed, "aimed", facts, options)
+    return sometimes_l1(random, Case(seed, "aimed", facts, options))
 
 
 def softmax_facts(random: Random, X: np.ndarray, intercept: bool) -> Facts:
@@ -276,18 +293,32 @@ def estimator_aimed_case(random: Random, seed: int) -> Case:
     return aimed_estimator(random, seed)
 
 
+def blocks_case(random: Random, seed: int) -> Case:
+    from row_blocks import blocks_case
+
+    return blocks_case(random, seed)
+
+
+def path_case(random: Random, seed: int) -> Case:
+    from paths import path_case
+
+    return path_case(random, seed)
+
+
 FAMILIES: tuple[tuple[Callable[[Random, int], Case], float], ...] = (
-    (random_case, 50.0),
+    (random_case, 34.0),
     (aimed_case, 12.0),
     (sparse_case, 8.0),
+    (blocks_case, 10.0),
+    (path_case, 2.0),
     (warm_case, 6.0),
     (extreme_case, 8.0),
     (large_case, 0.6),
     (softmax_case, 6.0),
     (softmax_aimed_case, 2.0),
     (softmax_large_case, 0.4),
-    (estimator_case, 12.0),
-    (estimator_aimed_case, 3.0),
+    (estimator_case, 14.0),
+    (estimator_aimed_case, 4.0),
 )
 
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from exact import Facts, truth_of
+from exact_softmax import softmax_truth
 
 import dualgap as dg
 
@@ -78,3 +79,28 @@ def test_no_certificate_is_false_on_targets_far_from_zero(loss: str) -> None:
     result = dg.solve(problem, "sdca", tol=1e-6, max_epochs=5000)
     assert result.status in (dg.Status.CERTIFIED, dg.Status.STALLED)
     check(problem, X, y, result, 1e-6)
+
+
+def test_hinge_on_data_far_from_zero() -> None:
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = 1e8 + rng.normal(size=(40, 3))
+        y = np.where((X - 1e8) @ [1.0, 2.0, -1.0] > 0.0, 1.0, -1.0)
+        problem = dg.Problem(X, y, "hinge", 1e-3, intercept=True)
+        check(problem, X, y, dg.solve(problem, tol=1e-8), 1e-8)
+
+
+def test_softmax_on_data_far_from_zero() -> None:
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X, y = 1e6 + rng.normal(size=(30, 3)), rng.integers(0, 3, 30)
+        result = dg.solve(dg.MultinomialProblem(X, y, 1e-6, intercept=True), tol=1e-8)
+        truth = softmax_truth(
+            Facts(X, y, None, 1e-6, None, True, class_count=3), result.weights, result.intercept, result.duals
+        )
+        certificate = result.certificate
+        assert truth.outside == 0
+        assert truth.gap - truth.slack <= Fraction(certificate.gap)
+        assert abs(truth.primal - Fraction(certificate.primal)) <= Fraction(certificate.primal_error) + truth.slack
+        if result.status is dg.Status.CERTIFIED:
+            assert truth.gap - truth.slack <= Fraction(1, 10**8) * truth.primal

@@ -132,7 +132,9 @@ class ScaleSearch:
 
     def constant(self) -> tuple[float, float]:
         """Q of the mean target with its best σ, and this σ."""
-        mean = float(np.average(self.targets, weights=self.sample_weight)) if self.intercept else 0.0
+        # Differences from one target are exact where all are close: the mean of equal targets is that target.
+        first = self.targets[0 if self.sample_weight is None else self.sample_weight.argmax()]
+        mean = first + float(np.average(self.targets - first, weights=self.sample_weight)) if self.intercept else 0.0
         residuals = self.targets - mean
         scale = best_scale(residuals, self.sample_weight, self.epsilon)
         if scale == 0.0:

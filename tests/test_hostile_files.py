@@ -320,3 +320,38 @@ def test_folders_and_empty_files_in_place_of_files_are_refused(
         return  # an empty list of options is one
     for words in commands.get(Path(name).suffix, data):
         refused(capsys, *words)
+
+
+# Row blocks
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_malformed_arrays_are_refused_as_row_blocks(name: str, tmp_path: Path) -> None:
+    (tmp_path / "rows.npy").write_bytes(HEADERS[name])
+    with pytest.raises(ValueError) as refusal:
+        dg.Blocks(tmp_path / "rows.npy", np.arange(4) % 2)
+    assert len(str(refusal.value).splitlines()) == 1
+
+
+def test_arrays_are_mapped_in_either_order(tmp_path: Path) -> None:
+    X = np.arange(24.0).reshape(8, 3)
+    for order in ("C", "F"):
+        np.save(tmp_path / "rows.npy", np.array(X, order=order))
+        blocks = dg.Blocks(tmp_path / "rows.npy")
+        assert np.array_equal(np.concatenate(list(blocks.home.map(lambda block, _: block.rows.arrays[0], None))), X)
+
+
+def test_damaged_parquet_files_are_refused_as_row_blocks_in_one_sentence(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    import pyarrow
+    from pyarrow.parquet import write_table
+
+    path = tmp_path / "rows.parquet"
+    write_table(pyarrow.table({"x": np.arange(50.0), "y": np.arange(50.0)}), path)
+    whole = path.read_bytes()
+    # The header of the first page, and the length of the footer.
+    for place in (4, len(whole) - 8):
+        path.write_bytes(whole[:place] + b"\xff" * 8 + whole[place + 8 :])
+        with pytest.raises(ValueError, match="is damaged or not parquet") as refusal:
+            dg.Blocks(path, target="y").scanned(False)
+        assert len(str(refusal.value).splitlines()) == 1

@@ -41,7 +41,8 @@ def false_claim(model: bytes, original: bytes, X: np.ndarray, y: np.ndarray) -> 
         intercept = record["intercept"] if several else np.reshape(record["intercept"], count)[k]
         labels = labels_of(record, y, k)
         normalized_weights = weights_of_rows(record, y, labels, k)
-        problem = (record["loss"], float(record["strengths"][k]), bool(record["free_intercept"]), several)
+        ratio = float(record.get("l1_ratio", 0.0))
+        problem = (record["loss"], float(record["strengths"][k]), bool(record["free_intercept"]), several, ratio)
         scores = X @ weights + np.asarray(intercept)
         primal = primal_of(problem, scores, labels, weights, normalized_weights)
         best = optimum_of(problem, X.tobytes(), X.shape, tuple(labels.tolist()), tuple(normalized_weights.tolist()))
@@ -89,8 +90,8 @@ def loss_named(text: str) -> tuple[str, dict[str, float]]:
 
 
 def primal_of(problem: tuple[Any, ...], scores: Any, labels: Any, weights: Any, normalized_weights: Any) -> float:
-    text, strength, _, several = problem
-    penalty = 0.5 * strength * float((weights**2).sum())
+    text, strength, _, several, ratio = problem
+    penalty = strength * (0.5 * (1.0 - ratio) * float((weights**2).sum()) + ratio * float(np.abs(weights).sum()))
     if several:
         top = scores.max(axis=1)
         values = top + np.log(np.exp(scores - top[:, None]).sum(axis=1)) - scores[np.arange(len(labels)), labels]
@@ -109,7 +110,7 @@ def optimum_of(
     """P* by Clarabel."""
     import cvxpy as cp
 
-    text, strength, free, several = problem
+    text, strength, free, several, ratio = problem
     X, y, s = np.frombuffer(rows).reshape(shape), np.array(labels), np.array(normalized_weights)
     if several:
         count = int(y.max()) + 1
@@ -120,6 +121,7 @@ def optimum_of(
         weights, intercept = cp.Variable(shape[1]), cp.Variable()
         scores = X @ weights + (intercept if free else 0)
         values = losses_of(*loss_named(text), scores, y)
-    program = cp.Problem(cp.Minimize(cp.sum(cp.multiply(s, values)) + strength / 2 * cp.sum_squares(weights)))
+    penalty = (1.0 - ratio) / 2 * cp.sum_squares(weights) + ratio * cp.sum(cp.abs(weights))
+    program = cp.Problem(cp.Minimize(cp.sum(cp.multiply(s, values)) + strength * penalty))
     program.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
     return float(program.value)

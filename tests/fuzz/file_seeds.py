@@ -97,20 +97,45 @@ def model_seeds(folder: Path) -> list[Seed]:
         names = [f"x{j}" for j in range(ROWS.shape[1])]
         reading = {"target": None, "positive": [], "test_size": 0.0, "seed": 0}
         model = fit(ROWS, y, loss_of(loss), 0.05, duals=duals, feature_names=names, reading=reading)
-        seeds.append(
-            Seed(
-                "model",
-                {"model.dg": saved(model, folder), "data.csv": csv_of(ROWS, y)},
-                "model.dg",
-                [
-                    ["certify", "model.dg", "data.csv", "--seconds", "0.3"],
-                    ["predict", "model.dg", "data.csv", "-o", "out.csv", "--overwrite"],
-                ],
-                "model",
-                {"X": ROWS, "y": y},
-            )
-        )
+        seeds.append(model_seed(saved(model, folder), y))
+    for number, estimator in enumerate((dg.Lasso(alpha=0.05), dg.ElasticNet(alpha=0.05, l1_ratio=0.4))):
+        estimator.fit(ROWS, TARGETS).save(folder / "seed.dg", duals=not number)
+        seeds.append(model_seed((folder / "seed.dg").read_bytes(), TARGETS, "model, L1 part"))
     return seeds
+
+
+def model_seed(content: bytes, y: np.ndarray, kind: str = "model") -> Seed:
+    """A model file beside the data it was fitted to."""
+    return Seed(
+        kind,
+        {"model.dg": content, "data.csv": csv_of(ROWS, y)},
+        "model.dg",
+        [
+            ["certify", "model.dg", "data.csv", "--seconds", "0.3"],
+            ["predict", "model.dg", "data.csv", "-o", "out.csv", "--overwrite"],
+        ],
+        "model",
+        {"X": ROWS, "y": y},
+    )
+
+
+def blocks_seeds() -> list[Seed]:
+    """Fits on row blocks: a folder of Parquet files, one of which is mutated, and a mutated .npy file, which the command line refuses."""
+    limits = ("--memory-limit", "256MB", "--epochs", "20", "--seconds", "1", "-o", "new.dg", "--overwrite")
+    half = len(ROWS) // 2
+    slices = {"parts/a.parquet": slice(0, half), "parts/b.parquet": slice(half, None)}
+    parts = {name: parquet_of(ROWS[c], SIGNS[c]) for name, c in slices.items()}
+    fits = [["fit", "./parts", "--target", "target", "--loss", loss, *limits] for loss in ("hinge", "squared")]
+    return [
+        Seed("parquet, blocks", parts, "parts/a.parquet", fits, "parquet blocks"),
+        Seed(
+            "npy, blocks",
+            {"rows.npy": npy_of(ROWS)},
+            "rows.npy",
+            [["fit", "./rows.npy", "-o", "new.dg", "--overwrite"]],
+            "npy blocks",
+        ),
+    ]
 
 
 def data_seeds(models: list[Seed]) -> list[Seed]:
@@ -213,4 +238,4 @@ def replication_seeds() -> list[Seed]:
 def all_seeds(folder: Path) -> list[Seed]:
     """Every seed; the scratch files of making them go to `folder`."""
     models = model_seeds(folder)
-    return [*models, *data_seeds(models), *results_seeds(folder)]
+    return [*models, *data_seeds(models), *blocks_seeds(), *results_seeds(folder)]

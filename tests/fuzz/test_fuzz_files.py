@@ -9,7 +9,7 @@ import pytest
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits of memory and time need POSIX")
 
 # About ten seconds: three of every seed.
-CASES, SEED = 72, 3
+CASES, SEED = 84, 3
 
 
 @pytest.fixture(scope="module")
@@ -37,11 +37,12 @@ def test_the_slice_meets_every_ending(cases: list[dict[str, object]]) -> None:
 def test_a_false_claim_would_be_noticed(tmp_path) -> None:
     from dataclasses import replace
 
+    import numpy as np
     from file_claims import false_claim, members_of
     from file_seeds import csv_of, saved
 
     import dualgap as dg
-    from small_models import ROWS, SIGNS, model_for
+    from small_models import ROWS, SIGNS, TARGETS, model_for
 
     model = model_for("hinge")
     good = saved(model, tmp_path)
@@ -56,3 +57,7 @@ def test_a_false_claim_would_be_noticed(tmp_path) -> None:
         {"data": dg.load(tmp_path / "seed.dg").data and replace(model.data, X="0" * 64)},
     ):
         assert false_claim(saved(replace(model, **change), tmp_path), good, ROWS, SIGNS)
+    dg.ElasticNet(alpha=0.05, l1_ratio=0.4).fit(ROWS, TARGETS).save(tmp_path / "seed.dg")
+    sparse = (tmp_path / "seed.dg").read_bytes()
+    assert false_claim(sparse, sparse, ROWS, np.asarray(TARGETS)) == ""
+    assert false_claim(saved(replace(dg.load(tmp_path / "seed.dg"), l1_ratio=0.41), tmp_path), sparse, ROWS, TARGETS)

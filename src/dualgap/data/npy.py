@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import tokenize
 from collections.abc import Mapping
+from os import SEEK_END
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -74,3 +75,17 @@ def read_array(stream: IO[bytes], stored: int, name: str) -> NDArray[Any]:
         done += count
     values = np.frombuffer(content, header.kind) if size else np.empty(0, header.kind)
     return values.reshape(header.shape, order="F" if header.fortran else "C")
+
+
+def mapped_array(path: Path) -> NDArray[Any]:
+    """The array of a file as a memory map that is read only; its header must agree with the bytes of the file."""
+    with path.open("rb") as file:
+        header = read_header(file, path.name)
+        start, end = file.tell(), file.seek(0, SEEK_END)
+    if header.size != end - start:
+        raise ValueError(
+            f"{path.name} should hold {header.size:,} bytes of values by its header, and holds {end - start:,}"
+        )
+    if not header.size:
+        return np.empty(header.shape, header.kind)
+    return np.memmap(path, header.kind, "r", start, header.shape, "F" if header.fortran else "C")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dualgap.data.blocks.parquet import INDEX
+from dualgap.data.damage import refusing_damage
 from dualgap.datasets import cells
 from dualgap.datasets.layout import column_named
 from dualgap.datasets.tables import Table
@@ -40,7 +40,7 @@ def column_names(path: Path) -> list[str]:
     parquet = _pyarrow_parquet()
     if path.stat().st_size == 0:
         raise ValueError(f"{path.name} is empty")
-    with _refusing_damage(path):
+    with refusing_damage(repr(str(path))):
         schema = parquet.read_schema(path)
     return [name for name in schema.names if not name.startswith(INDEX)]
 
@@ -78,7 +78,7 @@ def columns(path: Path, names: Sequence[str]) -> list[np.ndarray[Any, Any]]:
     found = []
     for name in names:
         column = table.column(name)
-        with _refusing_damage(path):
+        with refusing_damage(repr(str(path))):
             found.append(values_of(column))
     return found
 
@@ -93,7 +93,7 @@ def values_of(column: Any) -> np.ndarray[Any, Any]:
 
 def _refuse_too_large(path: Path, columns: int) -> None:
     """A few bytes of a parquet file can stand for any number of equal rows, and its metadata says how many."""
-    with _refusing_damage(path):
+    with refusing_damage(repr(str(path))):
         rows = _pyarrow_parquet().read_metadata(path).num_rows
     if rows < 0:
         raise ValueError(f"{str(path)!r} is damaged or not parquet: it says that it has {rows} rows")
@@ -122,19 +122,8 @@ def labels_of(column: Any) -> np.ndarray[Any, Any] | None:
 
 
 def _table(path: Path, columns: Sequence[str]) -> Any:
-    with _refusing_damage(path):
+    with refusing_damage(repr(str(path))):
         return _pyarrow_parquet().read_table(path, columns=list(columns))
-
-
-@contextmanager
-def _refusing_damage(path: Path) -> Iterator[None]:
-    """One sentence for what pyarrow refuses to read."""
-    from pyarrow import ArrowException
-
-    try:
-        yield
-    except (ArrowException, ValueError, OSError, KeyError, NotImplementedError, OverflowError) as error:
-        raise ValueError(f"{str(path)!r} is damaged or not parquet: {_first_line(error)}") from None
 
 
 def _is_number(kind: Any) -> bool:
@@ -142,10 +131,6 @@ def _is_number(kind: Any) -> bool:
 
     checks = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
     return any(check(kind) for check in checks)
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def _pyarrow_parquet() -> Any:

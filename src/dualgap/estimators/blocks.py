@@ -75,7 +75,8 @@ def fit_classifier(estimator: LinearClassifier, X: Any, y: Any, sample_weight: A
         if loss.task == "regression":
             # Labels −1 and +1 as real targets, and a factor for each class, as in RidgeClassifier.
             of_class = None if factors is None else np.asarray(factors[k])
-            strength = _strength(estimator, float(totals.sum() if of_class is None else totals @ of_class), k)
+            weight = float(totals.sum() if of_class is None else totals @ of_class)
+            strength = _strength(estimator, found.as_given(weight), k)
             signed = blocks.transformed(Signs(classes, positive, of_class))
             problems.append(BlockProblem(signed, loss, strength, estimator.fit_intercept))
             continue

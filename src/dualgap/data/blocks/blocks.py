@@ -22,6 +22,7 @@ from dualgap.data.blocks.homes import BlockFunction, Home, InMemory, Message, Re
 from dualgap.data.blocks.on_dask import home_of, is_on_dask
 from dualgap.data.blocks.sources import common_names, parquet_paths, refuse_other_names
 from dualgap.data.blocks.transformed import Scaling, Transform, Transformed
+from dualgap.data.npy import mapped_array
 from dualgap.data.rows import csr
 from dualgap.data.unseen import Unseen, joined
 from dualgap.lazy import lazy
@@ -347,7 +348,7 @@ def _opened(values: Any, name: str) -> Any:
     if path.suffix != ".npy":
         raise ValueError(f"{name} as a path needs a .npy or .parquet file, got {str(path)!r}; read it, or convert it")
     try:
-        return np.load(path, mmap_mode="r")
+        return mapped_array(path)
     except FileNotFoundError:
         raise ValueError(f"{name} needs a file that exists, got {str(path)!r}; check the path") from None
 

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from dualgap.data.damage import refusing_damage
 from dualgap.data.preparation import Preparation
 from dualgap.data.sheet import as_cell
 from dualgap.data.unseen import Unseen, some
@@ -50,7 +51,9 @@ class Parquet:
             import pyarrow.dataset
         except ImportError:
             raise ImportError("Parquet files need pyarrow, which is not installed; pip install 'dualgap[io]'") from None
-        self.dataset = pyarrow.dataset.dataset(list(paths), format="parquet")
+        self.named = repr(paths[0]) if len(paths) == 1 else f"{paths[0]!r}, or another file of the {len(paths)},"
+        with refusing_damage(self.named):
+            self.dataset = pyarrow.dataset.dataset(list(paths), format="parquet")
         self.target, self.weight = target, weight
         known = [name for name in self.dataset.schema.names if not name.startswith(INDEX)]
         chosen = list(columns) if columns is not None else [name for name in known if name not in (target, weight)]
@@ -162,7 +165,8 @@ class Parquet:
         ]
 
     def _read(self, fragment: Any) -> tuple[Any, Any, Any]:
-        batches = fragment.to_table(columns=self._columns_read).combine_chunks().to_batches()
+        with refusing_damage(self.named):
+            batches = fragment.to_table(columns=self._columns_read).combine_chunks().to_batches()
         return self._block(batches[0])
 
     @property
@@ -181,7 +185,7 @@ class Parquet:
 
         wanted = list(dict.fromkeys(columns))
         for path in self.dataset.files:
-            with ParquetFile(path, pre_buffer=False, buffer_size=READ_BYTES) as file:
+            with refusing_damage(repr(path)), ParquetFile(path, pre_buffer=False, buffer_size=READ_BYTES) as file:
                 for batch in file.iter_batches(rows, columns=wanted, use_threads=False):
                     if batch.num_rows:
                         yield batch

@@ -3,6 +3,7 @@
 python tests/fuzz/campaign.py --cases 100000 --jobs 2 --out FILE.json       runs seeds 0 … 99999
 python tests/fuzz/campaign.py --seed 17                                    shows one case
 python tests/fuzz/campaign.py --compare BEFORE.jsonl AFTER.jsonl           compares two campaigns seed by seed
+python tests/fuzz/campaign.py --counts PART.jsonl …                        counts a campaign that was run in parts, with --first
 
 FILE.json has the counts and every failing seed; FILE.jsonl, next to it, one line for each case.
 """
@@ -15,7 +16,7 @@ import sys
 import time
 from pathlib import Path
 
-from counting import Counts, compare, described
+from counting import Counts, compare, counted, described
 from workers import outcomes, prepare
 
 # Seconds beyond which a case is a hang; the first use of a kernel compiles it within them.
@@ -76,7 +77,11 @@ def main() -> int:
     parser.add_argument("--quiet", action="store_true", help="do not print failing cases as they come")
     parser.add_argument("--seed", type=int, help="run this seed alone and show its outcome")
     parser.add_argument("--compare", type=Path, nargs=2, metavar=("BEFORE", "AFTER"), help="two .jsonl files")
+    parser.add_argument("--counts", type=Path, nargs="+", metavar="PART", help="the .jsonl files of parts")
     given = parser.parse_args()
+    if given.counts:
+        sys.stdout.write(counted(given.counts).markdown() + "\n")
+        return 0
     if given.compare:
         sys.stdout.write(compare(*given.compare) + "\n")
         return 0

@@ -110,6 +110,17 @@ def read(path: Path) -> dict[int, Outcome]:
     return {outcome["seed"]: outcome for outcome in found}
 
 
+def counted(parts: Iterable[Path]) -> Counts:
+    """The counts of files of outcomes; a seed that is in several counts once."""
+    outcomes: dict[int, Outcome] = {}
+    for part in parts:
+        outcomes |= read(part)
+    counts = Counts()
+    for outcome in outcomes.values():
+        counts.add(outcome)
+    return counts
+
+
 def compare(before: Path, after: Path) -> str:
     """How the same seeds ended in two campaigns."""
     old, new = read(before), read(after)

@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import pytest
-from counting import BAD_STATUSES, compare, described, kinds
+from counting import BAD_STATUSES, compare, counted, described, kinds
 from problems import make_case
 from workers import outcomes
 
@@ -75,6 +75,7 @@ def test_two_campaigns_are_compared_seed_by_seed(tmp_path: Any) -> None:
     for name, statuses in (("a", ("CERTIFIED", "CERTIFIED")), ("b", ("CERTIFIED", "STALLED"))):
         text = "".join(line.format(seed, status) for seed, status in enumerate(statuses))
         (tmp_path / f"{name}.jsonl").write_text(text)
+    assert counted([tmp_path / "a.jsonl", tmp_path / "b.jsonl"]).total == 2
     shown = compare(tmp_path / "a.jsonl", tmp_path / "b.jsonl")
     assert "1 were CERTIFIED before and are not now" in shown
     assert "| hinge | 1 | 1 |" in shown

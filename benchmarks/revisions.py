@@ -163,6 +163,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     asked = parser.parse_args()
     chosen = [name for name in PROBLEMS if any(part in name for part in asked.problems)]
+    if not chosen:
+        parser.error(f"--problems needs parts of names such as {next(iter(PROBLEMS))!r}, got {asked.problems}")
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         prepare(Path(folder) / "data", sorted({PROBLEMS[name].data for name in chosen}))

@@ -52,3 +52,14 @@ def test_weights_near_the_ends_of_the_range_are_weights(unit: float) -> None:
         abs(truth.primal - Fraction(result.certificate.primal))
         <= Fraction(result.certificate.primal_error) + truth.slack
     )
+
+
+def test_large_intercepts_raise_no_false_alarm() -> None:
+    """Σ s_i A_i vanishes up to rounding of probabilities, not of duals, and D moves with it by as much times |b|."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = 1e3 + rng.normal(size=(8, 4))
+        y = np.r_[0, 1, 2, 3, rng.integers(0, 4, size=4)]
+        problem = dg.MultinomialProblem(dg.Blocks([(X, y)]), strength=1e-6, intercept=True)
+        result = dg.solve(problem, tol=1e-6, max_epochs=150)
+        assert result.status is not dg.Status.BROKEN, seed

@@ -155,7 +155,7 @@ def certificate(model: Model, sums: RowSums, precision: Precision, parts: Penalt
         + (summed + loss_rounding) * conjugate_size
         + gamma(model.columns + 4) * dual_penalty
         + model.strength * precision.combination * (dual_size + 0.5 * precision.combination / l2_ratio)
-        + precision.dual_sum * model.intercept * sums.dual
+        + precision.dual_sum * model.intercept * sums.repair_norm
     ) * SLACK
     dual = sums.conjugates - dual_penalty
     return Certificate(

@@ -82,6 +82,8 @@ ESTIMATORS: dict[str, Drawn] = {
         1.5, ("huber",), lambda facts, total: {"epsilon": facts.loss.delta} | _alpha_over_weight(facts, total)
     ),
     "RidgeCV": Drawn(0.5, ("squared",), lambda facts, total: {"alphas": CANDIDATES}, True),
+    "LassoCV": Drawn(0.15, ("squared",), lambda facts, total: {"alphas": list(CANDIDATES), "cv": 2}, True),
+    "ElasticNetCV": Drawn(0.15, ("squared",), lambda facts, total: {"alphas": list(CANDIDATES), "cv": 2}, True),
     "LogisticRegressionCV": Drawn(0.15, ("logistic",), _cross_validated, True),
     "LinearSVCCV": Drawn(0.15, MARGIN_LOSSES, _cross_validated, True),
     "LinearSVRCV": Drawn(0.15, TUBE_LOSSES, _cross_validated, True),
@@ -89,7 +91,8 @@ ESTIMATORS: dict[str, Drawn] = {
 """Every estimator; `tests/fuzz/test_fuzz_certificates.py` holds the table against the package's own."""
 # What gives an estimator an L1 part, beside the ratio itself.
 L1_PARAMETERS: tuple[dict[str, Any], ...] = ({}, {"penalty": "elasticnet"}, {"penalty": "elasticnet", "solver": "saga"})
-ALWAYS_L1 = ("Lasso", "ElasticNet")
+ALWAYS_L1 = ("ElasticNet", "ElasticNetCV")
+ONLY_L1 = ("Lasso", "LassoCV")
 # Epsilon of HuberRegressor, which is at least 1.
 EPSILONS = (1.0, 1.05, 1.35, 2.0, 10.0)
 
@@ -125,7 +128,9 @@ def _with_options(case: Case, random: Random, name: str, tol: float) -> Case:
     total = float(len(facts.labels) if facts.sample_weight is None else facts.sample_weight.sum())
     parameters = drawn.parameters(facts, total)
     l1 = l1_parameters(name)
-    if name == "Lasso":
+    if l1 is not None:
+        parameters["l1_ratio"] = 0.0  # the default may be another
+    if name in ONLY_L1:
         facts = replace(facts, l1_ratio=1.0)
     elif l1 is not None and not facts.is_softmax and (name in ALWAYS_L1 or happens(random, 0.3)):
         facts = replace(facts, l1_ratio=random_l1_ratio(random))
@@ -134,6 +139,7 @@ def _with_options(case: Case, random: Random, name: str, tol: float) -> Case:
         # No penalty: C=inf, or alpha=0. The solver's tiny one is L2.
         unpenalized = {"strength": None, "C": np.inf} if "strength" in parameters else {"alpha": 0.0}
         facts, parameters = replace(facts, l1_ratio=0.0), parameters | unpenalized
+        parameters.pop("l1_ratio", None)
     settings: dict[str, Any] = {
         "tol": tol,
         "fit_intercept": facts.intercept,

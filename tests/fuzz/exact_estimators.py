@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from dyadic import Dyadic, ExactRows
-from exact import Facts, Shrink, Truth, _quadratic, truth_of
+from exact import Facts, Shrink, Truth, _sparse_conjugate, truth_of
 
 # dual_coef_ of a fitted scale are the judge's duals times 2/σ, rounded once: they may leave their domain by this part, and prove
 # less by this part of ⟨|α||y|⟩.
@@ -17,7 +17,7 @@ DUAL_ROUNDING = Fraction(1, 2**50)
 def scaled_truth(facts: Facts, weights: Any, intercept: float, duals: Any) -> Truth:
     """Q(w, b, σ) and the bound that its duals give for every w, b and σ; facts.loss is the Huber loss with δ = ε, facts.scale is σ.
 
-    Q = σ + ⟨σH(r/σ)⟩ + (λ/2)‖w‖², and min Q ≥ ⟨ay⟩ − ‖⟨ax⟩‖²/(2λ) for |a| ≤ 2ε, ⟨a²⟩ ≤ 4 and, where b is free, ⟨a⟩ = 0.
+    Q = σ + ⟨σH(r/σ)⟩ + λr(w), and min Q ≥ ⟨ay⟩ − λr*(⟨ax⟩/λ) for |a| ≤ 2ε, ⟨a²⟩ ≤ 4 and, where b is free, ⟨a⟩ = 0.
     """
     sample_weight, total = facts.exact_weights()
     epsilon, sigma, strength = Fraction(facts.loss.delta), Fraction(facts.scale), Fraction(facts.strength)
@@ -27,7 +27,9 @@ def scaled_truth(facts: Facts, weights: Any, intercept: float, duals: Any) -> Tr
     edge = epsilon * sigma
     # σH(r/σ) is r²/σ up to εσ, and 2ε|r| − ε²σ beyond.
     losses = [r * r / sigma if r <= edge else 2 * epsilon * r - epsilon * edge for r in size]
-    primal = sigma + dot(weight_of, losses) / total + strength * w.dot(w).fraction() / 2
+    ratio = Fraction(facts.l1_ratio)
+    penalty = (1 - ratio) * w.dot(w).fraction() / 2 + ratio * abs(w).sum().fraction()
+    primal = sigma + dot(weight_of, losses) / total + strength * penalty
     alpha = Dyadic.of(duals)
     values = fractions(alpha)
     shrink = Shrink.of(sample_weight, alpha) if facts.intercept else Shrink(Fraction(1), Fraction(1))
@@ -40,10 +42,13 @@ def scaled_truth(facts: Facts, weights: Any, intercept: float, duals: Any) -> Tr
     factor /= max(Fraction(1), (1 + square / 4) / 2)
     targets = fractions(labels)
     linear = dot(weight_of, [a * y for a, y in zip(feasible, targets, strict=True)]) / total
-    quadratic = _quadratic(rows, sample_weight * alpha, alpha, shrink) / (2 * strength * total * total)
+    if ratio == 1:
+        factor *= 1 - DUAL_ROUNDING  # x(α) may be outside its domain by that rounding
+    used = Shrink(factor * shrink.positive, factor * shrink.negative)
+    conjugate, columns_outside = _sparse_conjugate(rows, sample_weight * alpha, alpha, used, strength * total, ratio)
     spread = dot(weight_of, [abs(a * y) for a, y in zip(feasible, targets, strict=True)]) / total
-    slack = DUAL_ROUNDING * (primal + spread + 2 * quadratic)
-    return Truth(primal, factor * linear - factor**2 * quadratic, outside, slack)
+    slack = DUAL_ROUNDING * (primal + spread + 2 * strength * conjugate)
+    return Truth(primal, factor * linear - strength * conjugate, outside + columns_outside, slack)
 
 
 def unpenalized_truth(facts: Facts, weights: Any, intercept: float) -> Truth:

@@ -232,7 +232,7 @@ class CrossValidatedC(CrossValidated):
         return [self.Cs_] * self._l1_ratios().size
 
     def _strengths(self, values: Vector, total_weight: float) -> Vector:
-        return 1.0 / (values * total_weight)
+        return np.array([over_weight(type(self).__name__, 1.0, C * total_weight) for C in values.tolist()])
 
     def _keep(self, grids: Sequence[Vector], ratios: Vector, folds: Sequence[Fold]) -> None:
         scores, gaps = np.stack([fold.scores for fold in folds]), np.array([fold.gaps for fold in folds])
@@ -247,7 +247,7 @@ class CrossValidatedC(CrossValidated):
         self.scores_, self.gaps_ = scores[:, 0], gaps[:, 0]
 
     def _strength(self, total_weight: float, k: int) -> float:
-        return 1.0 / (float(np.ravel(self.C_)[0]) * total_weight)
+        return over_weight(type(self).__name__, 1.0, float(np.ravel(self.C_)[0]) * total_weight)
 
 
 def _grid(estimator_name: str, Cs: Any) -> Vector:

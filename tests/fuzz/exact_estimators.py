@@ -10,7 +10,7 @@ from dyadic import Dyadic, ExactRows
 from exact import Facts, Shrink, Truth, _sparse_conjugate, truth_of
 
 # dual_coef_ of a fitted scale are the judge's duals times 2/σ, rounded once: they may leave their domain by this part, and prove
-# less by this part of ⟨|α||y|⟩.
+# less by this fraction of ⟨|α||y|⟩.
 DUAL_ROUNDING = Fraction(1, 2**50)
 
 

@@ -8,17 +8,17 @@ from scipy import sparse
 
 import dualgap as dg
 from dualgap import kernels
-from dualgap.solvers.sparse_newton.inner import overshoot, penalty_gap
+from dualgap.solvers.sparse_newton.inner import Inner, Point, Smooth, overshoot, penalty_gap
+from dualgap.solvers.sparse_newton.line_search import Step, line_search, penalty_slope
 from dualgap.solvers.sparse_newton.quadratic import Quadratic, minimize
+from examples import small_problem
 
 
 def random_model(singular: bool = False) -> tuple[Quadratic, np.ndarray]:
-    """A matrix of 12 columns, a threshold of zero for the last, and a linear part."""
+    """A matrix of 12 columns, and a linear part."""
     random = np.random.default_rng(8)
     A = random.normal(size=(8 if singular else 30, 12))
-    thresholds, ridges = np.full(12, 2.0), np.full(12, 0.1)
-    thresholds[-1] = ridges[-1] = 0.0
-    return Quadratic(A.T @ A, thresholds, ridges), 10.0 * random.normal(size=12)
+    return Quadratic(A.T @ A, 2.0, 0.1), 10.0 * random.normal(size=12)
 
 
 def twin_passes(model: Quadratic, linear: np.ndarray, weights: np.ndarray, passes: int) -> np.ndarray:
@@ -26,11 +26,9 @@ def twin_passes(model: Quadratic, linear: np.ndarray, weights: np.ndarray, passe
     u = weights.copy()
     for _ in range(passes):
         for j in range(u.size):
-            own = model.matrix[j, j]
             rest = linear[j] + sum(model.matrix[j, k] * u[k] for k in range(u.size) if k != j)
-            numerator = -rest
-            soft = np.sign(numerator) * max(abs(numerator) - model.thresholds[j], 0.0)
-            u[j] = soft / (own + model.ridges[j])
+            soft = np.sign(-rest) * max(abs(rest) - model.threshold, 0.0)
+            u[j] = soft / (model.matrix[j, j] + model.ridge)
     return u
 
 
@@ -49,10 +47,41 @@ def test_passes_agree_with_their_twin() -> None:
 def test_the_least_of_a_model_meets_its_optimality_conditions(singular: bool) -> None:
     model, linear = random_model(singular)
     start = np.ones(12)
-    u = minimize(model, model.matrix @ start + linear, start, 1e-10)
-    slope = model.matrix @ u + linear + model.ridges * u
+    u = minimize(model, model.matrix @ start + linear, start, 1e-12)
+    slope = model.matrix @ u + linear + model.ridge * u
     assert np.abs(slope[u == 0.0]).max(initial=0.0) <= 2.0 + 1e-9
-    assert np.abs(slope + model.thresholds * np.sign(u))[u != 0.0].max() < 1e-8
+    assert np.abs(slope + model.threshold * np.sign(u))[u != 0.0].max() < 1e-8
+
+
+@pytest.mark.parametrize("ratio", [0.5, 1.0])
+@pytest.mark.parametrize("loss", dg.LOSSES)
+def test_no_line_search_ends_higher_than_it_began(loss: str, ratio: float) -> None:
+    problem = small_problem(loss, "dense", True, True, 1e-3, l1_ratio=ratio)
+    smooth = problem.with_loss(problem.loss.smoothed(1e-3)) if problem.loss.has_kink else problem
+    inner = Inner(smooth, smooth.rows, Smooth(smooth.loss, None))
+    random = np.random.default_rng(12)
+    lowered = 0
+    for size in np.geomspace(1e-3, 1e3, 60):
+        weights = random.normal(size=5) * (random.random(5) < 0.7)
+        point = Point(weights, 0.1, smooth.scores(weights, 0.1))
+        direction, shift = size * random.normal(size=5), size * random.normal()
+        direction[0] = -weights[0]
+        duals = smooth.suggested_duals(point.scores)
+        gradient = -smooth.rows.combination(smooth.weighted(duals)) / smooth.total_weight
+        slope = float(gradient @ direction) - smooth.mean(duals) * shift + penalty_slope(inner, weights, direction, 0.0)
+        reached, part = line_search(inner, point, Step(direction, shift, slope))
+        before, after = (smooth.primal(smooth.scores(p.weights, p.intercept), p.weights) for p in (point, reached))
+        assert after < before or (part == 0.0 and reached is point)
+        lowered += part > 0.0
+    assert lowered > 10
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "quantile"])
+def test_a_far_start_gives_nothing_worse_than_zero_weights(loss: str) -> None:
+    problem = small_problem(loss, "dense", True, True, 1e-3, l1_ratio=1.0)
+    result = dg.solve(problem, tol=1e-7, max_epochs=1, start=(np.full(5, 1e9), -1e9, None))
+    assert result.certificate.primal <= problem.baseline * (1 + 1e-9)
+    assert dg.solve(problem, tol=1e-7, start=(np.full(5, 1e9), -1e9, None)).status is dg.Status.CERTIFIED
 
 
 def wide_problem(loss: str, ratio: float, form: str = "dense", strength_part: float = 0.1) -> dg.Problem:

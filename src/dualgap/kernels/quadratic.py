@@ -6,8 +6,8 @@ from dualgap.kernels.compile import kernel
 
 
 @kernel
-def coordinate_passes(matrix, thresholds, ridges, passes, tolerance, gradient, weights):
-    """Passes over u for the least ½uᵀMu + ⟨c, u⟩ + Σ (threshold_j·|u_j| + ridge_j·u_j²/2), until no gradient is off by tolerance.
+def coordinate_passes(matrix, threshold, ridge, passes, tolerance, gradient, weights):
+    """Passes over u for the least ½uᵀMu + ⟨c, u⟩ + threshold·‖u‖₁ + ridge·‖u‖²/2, until no gradient is off by tolerance.
 
     Updates weights and gradient in place; gradient = Mu + c still holds. Returns how far the last pass found a coordinate off.
     """
@@ -16,17 +16,17 @@ def coordinate_passes(matrix, thresholds, ridges, passes, tolerance, gradient, w
         largest = 0.0
         for j in range(weights.size):
             own, old = matrix[j, j], weights[j]
-            if own + ridges[j] <= 0.0:
+            if own + ridge <= 0.0:
                 continue
             target = own * old - gradient[j]
-            new = (max(target - thresholds[j], 0.0) + min(target + thresholds[j], 0.0)) / (own + ridges[j])
+            new = (max(target - threshold, 0.0) + min(target + threshold, 0.0)) / (own + ridge)
             delta = new - old
             if delta != 0.0:
                 weights[j] = new
                 row = matrix[j]
                 for k in range(weights.size):
                     gradient[k] += delta * row[k]
-                largest = max(largest, abs(delta) * (own + ridges[j]))
+                largest = max(largest, abs(delta) * (own + ridge))
         if largest <= tolerance:
             break
     return largest

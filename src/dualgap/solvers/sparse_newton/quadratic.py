@@ -13,58 +13,69 @@ from dualgap.linalg.parallel import checkpoint
 
 Vector = NDArray[np.float64]
 
-# Passes of coordinate descent between two solves on the support; and of both together, after which the line search takes what there is.
-PASSES, ROUNDS = 4, 40
+# Passes of coordinate descent between two solves on the support, at least; a solve takes as long as one pass for this many coordinates.
+PASSES, PASS_COORDINATES = 4, 32
+# Passes and solves together, after which the line search takes what there is.
+ROUNDS = 40
 
 
 class Quadratic(NamedTuple):
-    """½uᵀMu + ⟨c, u⟩ + Σ (threshold_j·|u_j| + ridge_j·u_j²/2)."""
+    """½uᵀMu + ⟨c, u⟩ + threshold·‖u‖₁ + ridge·‖u‖²/2."""
 
     matrix: NDArray[np.float64]
-    thresholds: Vector
-    ridges: Vector
+    threshold: float
+    ridge: float
 
 
-def minimize(model: Quadratic, gradient: Vector, start: Vector, tolerance: float) -> Vector:
-    """About the u of the least value; `gradient` is Mu + c at the start, and is spent."""
+def minimize(model: Quadratic, gradient: Vector, start: Vector, part: float) -> Vector:
+    """About the u of the least value, where no coordinate is off by more than `part` of the largest at the start.
+
+    `gradient` is Mu + c at the start, and is spent.
+    """
     weights = start.copy()
+    tolerance = part * _violation(model, gradient, weights)
     for _ in range(ROUNDS):
         checkpoint()
-        largest = kernels.quadratic.coordinate_passes(*model, PASSES, tolerance, gradient, weights)
+        passes = max(PASSES, np.count_nonzero(weights) // PASS_COORDINATES)
+        largest = kernels.quadratic.coordinate_passes(*model, passes, tolerance, gradient, weights)
         if largest <= tolerance:
             break
         _solve_on_support(model, gradient, weights)
     return weights
 
 
+def _violation(model: Quadratic, gradient: Vector, weights: Vector) -> float:
+    """How far the coordinate that is farthest from its optimality condition is from it."""
+    slope = gradient + model.ridge * weights
+    at_zero = np.maximum(np.abs(slope) - model.threshold, 0.0)
+    off = np.where(weights == 0.0, at_zero, np.abs(slope + model.threshold * np.sign(weights)))
+    return float(off.max(initial=0.0))
+
+
 def compile_passes() -> None:
     """Compile the kernel, by passing over nothing."""
     none = np.empty(0)
-    kernels.quadratic.coordinate_passes(np.empty((0, 0)), none, none, 1, 0.0, none, none)
+    kernels.quadratic.coordinate_passes(np.empty((0, 0)), 0.0, 0.0, 1, 0.0, none, none)
 
 
 def _solve_on_support(model: Quadratic, gradient: Vector, weights: Vector) -> None:
     """In place: the Newton step on the coordinates that are not zero, up to the first that changes its sign."""
-    support = np.flatnonzero((weights != 0.0) | (model.thresholds == 0.0))
+    support = np.flatnonzero(weights)
     if not support.size:
         return
-    signs = np.sign(weights[support])
-    ridges, thresholds = model.ridges[support], model.thresholds[support]
-    rows = model.matrix[support]
-    hessian = rows[:, support]
-    cholesky.diagonal(hessian)[:] += ridges
-    slope = gradient[support] + thresholds * signs + ridges * weights[support]
-    step = -cholesky.solver(hessian)(slope)
-    crossing = (thresholds > 0.0) & ((weights[support] + step) * signs < 0.0)
-    size, first = 1.0, -1
-    if crossing.any():
-        ratios = np.where(crossing, -weights[support] / np.where(crossing, step, 1.0), np.inf)
-        first = int(ratios.argmin())
-        size = float(ratios[first])
+    own = weights[support]
+    signs = np.sign(own)
+    hessian = model.matrix[np.ix_(support, support)]
+    cholesky.diagonal(hessian)[:] += model.ridge
+    step = -cholesky.solver(hessian)(gradient[support] + model.threshold * signs + model.ridge * own)
     if not np.isfinite(step).all():
         return
-    moved = size * step
-    if first >= 0:
-        moved[first] = -weights[support[first]]
-    weights[support] += moved
-    gradient += moved @ rows
+    crossing = (own + step) * signs < 0.0
+    size = float((-own[crossing] / step[crossing]).min(initial=1.0))
+    moved = np.zeros_like(weights)
+    moved[support] = size * step
+    reached = own + moved[support]
+    reached[reached * signs <= 0.0] = 0.0
+    moved[support] = reached - own
+    weights[support] = reached
+    gradient += model.matrix @ moved

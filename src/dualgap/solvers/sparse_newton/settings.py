@@ -12,15 +12,25 @@ class Settings:
     least_added: int = 50
     """The fewest columns that enter the working set in a round; with more nonzero weights than that, as many columns enter."""
     inner_part: float = 0.1
-    """The inner steps end at an estimated gap of 0.1 times the gap on all columns; more accuracy would fit the wrong columns."""
+    """The inner steps end once they estimate this part of the gap on all columns: less would be spent on the wrong columns."""
+    target_part: float = 0.3
+    """And at this part of the gap to reach; the rest is for the other columns and for kinks."""
     inner_steps: int = 12
     """The most Newton steps on one working set."""
     quadratic_part: float = 0.03
     """A quadratic model is solved until its optimality conditions are violated by 0.03 times the violation at the start of the step."""
     gamma_decay: float = 0.2
-    """γ of a kinked loss is multiplied by this factor after each round; multipliers bring more than a small γ, with which steps are short."""
+    """γ after it falls, as a part of the one before; multipliers bring more than γ does, and a small γ is stiff."""
+    solved_part: float = 0.3
+    """An inner problem is solved once its own gap is this part of what the kinks leave; multipliers and γ change only then."""
+    slow_part: float = 0.2
+    """γ falls where the kinks leave more than this part of what they left at the multipliers before."""
     least_gamma: float = 1e-6
-    """The smallest γ, divided by the first: below, the rounding of scores divided by γ shows in the duals. Multipliers go on there."""
+    """γ stays above this part of the first: below it the rounding of scores, divided by γ, shows in the duals; multipliers go on."""
+    slope_part: float = 0.1
+    """A line search ends where the slope is within this part of the slope at the start, or its bracket this narrow."""
+    trials: int = 30
+    """Trials of a line search at most."""
     damping: float = 1e-10
     """Added to the Hessian's diagonal, as a fraction of its mean: without an L2 part nothing else bounds the Hessian from below."""
     first_floor: float = 0.01

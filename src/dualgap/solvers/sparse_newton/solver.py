@@ -12,28 +12,46 @@ from dualgap.data.rows import Rows
 from dualgap.linalg.gram import compile_gram
 from dualgap.problem import Problem
 from dualgap.problem.base import scores_of
-from dualgap.solvers.base import Answer, Random, Solver, Vector, first_intercept
+from dualgap.solvers.base import Answer, Random, Solver, Vector
 from dualgap.solvers.newton.systems import square_rows
-from dualgap.solvers.sparse_newton.inner import Point, Smooth, newton_steps, overshoot
+from dualgap.solvers.sparse_newton.inner import Inner, InnerGap, Point, Smooth, inner_gap
 from dualgap.solvers.sparse_newton.settings import Settings
+from dualgap.solvers.sparse_newton.steps import newton_steps
+
+
+class Best(NamedTuple):
+    """The weights of the smallest P and the duals of the largest D so far; both bounds hold, whichever rounds they are from."""
+
+    weights: Vector
+    intercept: float
+    primal: float
+    duals: Vector
+    dual: float
+
+    def improved(self, point: Point, primal: float, duals: Vector, dual: float) -> Best:
+        best = self
+        if primal < best.primal:
+            best = best._replace(weights=point.weights, intercept=point.intercept, primal=primal)
+        return best._replace(duals=duals, dual=dual) if dual > best.dual else best
 
 
 class State(NamedTuple):
     """An iterate on all columns, the duals it gives, and what the next round starts from."""
 
-    weights: Vector
-    intercept: float
-    scores: Vector
-    duals: Vector
+    point: Point
     combination: Vector
-    """x(α)."""
-    primal: float
-    gap: float
-    """P − D as the solver computes it."""
+    """x(α) of the duals that the point gives."""
+    best: Best
     gamma: float
-    """γ of the inner problems; 0 for a loss without kinks."""
+    """γ of the inner problem; 0 for a loss without kinks."""
     least_gamma: float
     """γ does not fall below this."""
+    centers: Vector
+    """The multipliers of the inner problem."""
+    row_gap: float
+    """What kinks left of the gap when the multipliers were last set."""
+    column_gap: float
+    """What the point lacks to minimize its inner problem on all columns; 0 where new multipliers have made another one."""
     columns: NDArray[np.intp]
     """The working set, in rising order."""
     rows: Rows | None
@@ -41,14 +59,20 @@ class State(NamedTuple):
     target: float
     """The relative gap to reach."""
 
+    @property
+    def gap(self) -> float:
+        """P − D as the solver computes it."""
+        return max(self.best.primal - self.best.dual, 0.0)
+
 
 @dataclass(frozen=True, kw_only=True)
 class SparseNewton(Solver[Problem, State]):
     """Newton's method on a working set of columns, for every penalty with an L1 part. A round is one epoch.
 
     A round adds the columns whose optimality conditions are violated most to the working set, takes Newton steps on it, and
-    evaluates all columns. A step minimizes the quadratic model of the loss plus the penalty. A loss with kinks is smoothed by a γ that decreases
-    from round to round, around the duals of the round before (the method of multipliers), so that its duals prove a gap far below γ.
+    evaluates all columns. A step minimizes the quadratic model of the loss plus the penalty. A loss with kinks is smoothed by γ around
+    multipliers (the method of multipliers). Once this inner problem is solved on all columns its duals are the next multipliers, and γ falls
+    where that brought little; so duals prove a gap far below γ.
 
     Examples
     --------
@@ -84,25 +108,27 @@ class SparseNewton(Solver[Problem, State]):
         return problem.rows.count
 
     def start(self, problem: Problem, warm: Answer | None, tol: float = 0.0) -> State:
-        if warm is None:
-            weights, intercept = np.zeros(problem.rows.dimension), first_intercept(problem)
-            if problem.intercept:
-                intercept = problem.constant
-            centers = None
-        else:
-            weights, intercept, centers = warm.weights.copy(), float(warm.intercept), warm.duals
-        scores = scores_of(problem.rows, weights, intercept)
+        zero = Point(np.zeros(problem.rows.dimension), problem.constant, np.full(problem.rows.count, problem.constant))
+        point, centers = zero, None
+        if warm is not None:
+            scores = scores_of(problem.rows, warm.weights, warm.intercept)
+            point, centers = Point(warm.weights.copy(), float(warm.intercept), scores), warm.duals
+            if not problem.primal(scores, point.weights) <= problem.baseline:
+                point = zero
         gamma = 0.0
         if problem.loss.has_kink:
             # φ_γ of the first round is curved as far as the arguments of the loss reach.
-            size = problem.mean(np.abs(problem.loss.argument(scores, problem.labels)))
+            size = problem.mean(np.abs(problem.loss.argument(point.scores, problem.labels)))
             gamma = 2.0 * size / problem.loss.lipschitz or 1.0
         if centers is None or not problem.loss.has_kink:
-            centers = self._smooth(problem, gamma, None).duals(problem, scores)
+            centers = self._smooth(problem, gamma, None).duals(problem, point.scores)
         duals = problem.loss.clip(centers, problem.labels)
         none = np.empty(0, dtype=np.intp)
+        best = Best(zero.weights, zero.intercept, problem.baseline, np.zeros_like(duals), 0.0)
         least = self.settings.least_gamma * gamma
-        return self._evaluated(problem, Point(weights, intercept, scores), duals, (gamma, least), none, None, tol)
+        state = State(point, zero.weights, best, gamma, least, duals, np.inf, 0.0, none, None, tol)
+        state, gap = self._evaluated(problem, state, point, duals)
+        return state._replace(column_gap=gap.columns)
 
     def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> range:
         return range(problem.rows.count)
@@ -114,43 +140,48 @@ class SparseNewton(Solver[Problem, State]):
         is_same = state.rows is not None and np.array_equal(columns, state.columns)
         rows = state.rows if is_same else problem.rows.take_columns(columns)
         assert rows is not None
-        smooth = self._smooth(problem, state.gamma, state.duals)
-        point = Point(state.weights[columns], state.intercept, state.scores)
-        goal = max(self.settings.inner_part * state.gap, 0.3 * state.target * state.primal)
-        found = newton_steps(problem, rows, smooth, point, goal, state.primal)
-        weights = np.zeros_like(state.weights)
+        smooth = self._smooth(problem, state.gamma, state.centers)
+        whole, primal = state.point, state.best.primal
+        target = self.settings.target_part * state.target * primal
+        goal = max(self.settings.inner_part * state.column_gap, target)
+        found = newton_steps(Inner(problem, rows, smooth), whole._replace(weights=whole.weights[columns]), goal, primal)
+        weights = np.zeros_like(whole.weights)
         weights[columns] = found.weights
-        duals = smooth.duals(problem, found.scores)
-        is_met = state.gap <= state.target * state.primal
-        gamma = state.gamma if is_met else max(state.gamma * self.settings.gamma_decay, state.least_gamma)
-        whole = Point(weights, found.intercept, found.scores)
-        return self._evaluated(problem, whole, duals, (gamma, state.least_gamma), columns, rows, state.target)
+        point = found._replace(weights=weights)
+        duals = smooth.duals(problem, point.scores)
+        state, gap = self._evaluated(problem, state._replace(columns=columns, rows=rows), point, duals)
+        if problem.loss.has_kink and gap.columns <= max(target, self.settings.solved_part * gap.rows):
+            is_slow = gap.rows > self.settings.slow_part * state.row_gap
+            gamma = max(state.gamma * self.settings.gamma_decay, state.least_gamma) if is_slow else state.gamma
+            return state._replace(centers=duals, row_gap=gap.rows, column_gap=0.0, gamma=gamma)
+        return state._replace(column_gap=gap.columns)
 
     def on_rejected(self, problem: Problem, state: State, target: float) -> State:
-        return state._replace(target=target)
+        # The estimate of D was wrong, so the next duals take the place of these.
+        return state._replace(target=target, best=state.best._replace(dual=0.0))
 
     def estimated_gap(self, problem: Problem, state: State) -> float | None:
-        return state.gap / state.primal if state.primal > 0.0 else np.inf
+        return state.gap / state.best.primal if state.best.primal > 0.0 else np.inf
 
     def estimated_primal(self, problem: Problem, state: State) -> float | None:
-        return state.primal
+        return state.best.primal
 
     def answer(self, problem: Problem, state: State) -> Answer:
-        return Answer(state.weights, state.intercept, state.duals)
+        return Answer(state.best.weights, state.best.intercept, state.best.duals)
 
     def _smooth(self, problem: Problem, gamma: float, centers: Vector | None) -> Smooth:
-        """The loss of the inner problem, around the multipliers of the round before."""
+        """The loss of the inner problem, around the multipliers."""
         if not problem.loss.has_kink:
             return Smooth(problem.loss, None)
         return Smooth(problem.loss.smoothed(gamma), None if centers is None else gamma * centers)
 
     def _working_set(self, problem: Problem, state: State) -> NDArray[np.intp]:
         """The old working set, the columns with a weight, and those that violate their optimality condition most."""
-        is_in = state.weights != 0.0
+        is_in = state.point.weights != 0.0
         is_in[state.columns] = True
         violation = np.abs(state.combination) - problem.l1_ratio
         violation[is_in] = -np.inf
-        count = max(self.settings.least_added, int(np.count_nonzero(state.weights)))
+        count = max(self.settings.least_added, int(np.count_nonzero(state.point.weights)))
         candidates = np.flatnonzero(violation > 0.0)
         if candidates.size > count:
             candidates = candidates[np.argpartition(-violation[candidates], count)[:count]]
@@ -159,37 +190,10 @@ class SparseNewton(Solver[Problem, State]):
             is_in[: min(1, is_in.size)] = True
         return np.flatnonzero(is_in)
 
-    def _evaluated(
-        self,
-        problem: Problem,
-        point: Point,
-        duals: Vector,
-        gammas: tuple[float, float],
-        columns: NDArray[np.intp],
-        rows: Rows | None,
-        target: float,
-    ) -> State:
-        """The state at a point, with P, D and x(α) on all columns."""
+    def _evaluated(self, problem: Problem, state: State, point: Point, duals: Vector) -> tuple[State, InnerGap]:
+        """The state at a point, with x(α) on all columns and the best bounds so far, and the point's own gap."""
         combination = problem.combination_of(duals)
         primal = problem.primal(point.scores, point.weights)
-        factor = 1.0 - overshoot(problem, combination)
-        used = combination if factor == 1.0 else factor * combination
-        if not problem.penalty.has_dual_weights:
-            used = np.clip(used, -1.0, 1.0)
-        dual = problem.dual(duals if factor == 1.0 else factor * duals, used)
-        if problem.intercept:
-            # Σ s_iα_i is not zero before the judge makes it so, and D then counts b times it; P − D as a sum over rows does not.
-            dual -= factor * point.intercept * problem.mean(duals)
-        return State(
-            point.weights,
-            point.intercept,
-            point.scores,
-            duals,
-            combination,
-            primal,
-            max(primal - max(dual, 0.0), 0.0),
-            *gammas,
-            columns,
-            rows,
-            target,
-        )
+        gap = inner_gap(problem, point, duals, combination, primal)
+        best = state.best.improved(point, primal, duals, primal - gap.rows - gap.columns)
+        return state._replace(point=point, combination=combination, best=best), gap

@@ -10,47 +10,82 @@ import dualgap as dg
 from dualgap import kernels
 from dualgap.solvers.sparse_newton.inner import Inner, Point, Smooth, overshoot, penalty_gap
 from dualgap.solvers.sparse_newton.line_search import Step, line_search, penalty_slope
-from dualgap.solvers.sparse_newton.quadratic import Quadratic, minimize
+from dualgap.solvers.sparse_newton.quadratic import ColumnModel, DenseModel
+from dualgap.solvers.sparse_newton.working_set import WorkingSet, is_large
 from examples import small_problem
 
 
-def random_model(singular: bool = False) -> tuple[Quadratic, np.ndarray]:
-    """A matrix of 12 columns, and a linear part."""
+def random_model(singular: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """A matrix of 12 columns, and a gradient."""
     random = np.random.default_rng(8)
     A = random.normal(size=(8 if singular else 30, 12))
-    return Quadratic(A.T @ A, 2.0, 0.1), 10.0 * random.normal(size=12)
+    return A.T @ A, 10.0 * random.normal(size=12)
 
 
-def twin_passes(model: Quadratic, linear: np.ndarray, weights: np.ndarray, passes: int) -> np.ndarray:
-    """Coordinate descent that computes every gradient anew."""
+def twin_passes(matrix: np.ndarray, linear: np.ndarray, weights: np.ndarray, passes: int) -> np.ndarray:
+    """Coordinate descent that computes every gradient anew, for a threshold of 2 and a ridge of 0.1."""
     u = weights.copy()
     for _ in range(passes):
         for j in range(u.size):
-            rest = linear[j] + sum(model.matrix[j, k] * u[k] for k in range(u.size) if k != j)
-            soft = np.sign(-rest) * max(abs(rest) - model.threshold, 0.0)
-            u[j] = soft / (model.matrix[j, j] + model.ridge)
+            rest = linear[j] + sum(matrix[j, k] * u[k] for k in range(u.size) if k != j)
+            soft = np.sign(-rest) * max(abs(rest) - 2.0, 0.0)
+            u[j] = soft / (matrix[j, j] + 0.1)
     return u
 
 
 @pytest.mark.kernels
 def test_passes_agree_with_their_twin() -> None:
-    model, linear = random_model()
+    matrix, linear = random_model()
     start = np.linspace(-1.0, 1.0, 12)
-    weights, gradient = start.copy(), model.matrix @ start + linear
-    kernels.quadratic.coordinate_passes(*model, 3, 0.0, gradient, weights)
-    np.testing.assert_allclose(weights, twin_passes(model, linear, start, 3), atol=1e-12)
-    np.testing.assert_allclose(gradient, model.matrix @ weights + linear, atol=1e-11)
+    weights, gradient = start.copy(), matrix @ start + linear
+    kernels.quadratic.coordinate_passes(matrix, 2.0, 0.1, 3, 0.0, gradient, weights)
+    np.testing.assert_allclose(weights, twin_passes(matrix, linear, start, 3), atol=1e-12)
+    np.testing.assert_allclose(gradient, matrix @ weights + linear, atol=1e-11)
     assert 0 < np.count_nonzero(weights) < 12
+
+
+def column_models(form: str, intercept: bool) -> tuple[ColumnModel, DenseModel]:
+    """The same quadratic model of 40 rows × 12 columns, by its columns and by its matrix; a few rows have no weight."""
+    random = np.random.default_rng(13)
+    X = random.normal(size=(40, 12)) * (random.random((40, 12)) < 0.6) + (1.0 if form == "dense" else 0.0)
+    factors, start = random.random(40) * (random.random(40) < 0.9), np.linspace(-1.0, 1.0, 12)
+    border, corner = (factors @ X, factors.sum()) if intercept else (np.zeros(12), 1.0)
+    matrix = (X.T * factors) @ X - np.multiply.outer(border, border) / corner
+    gradient = 10.0 * random.normal(size=12)
+    problem = dg.Problem(sparse.csr_matrix(X) if form == "csr" else X, np.arange(40.0), "squared", 1.0)
+    columns = problem.rows.take_columns_as_rows(np.arange(12))
+    by_columns = ColumnModel(columns, factors, border, corner, 0.0, gradient, start, 2.0, 0.1)
+    return by_columns, DenseModel(matrix, gradient, start, 2.0, 0.1)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("form", ["dense", "csr"])
+def test_passes_over_columns_are_those_over_the_matrix(form: str, intercept: bool) -> None:
+    by_columns, by_matrix = column_models(form, intercept)
+    for model in (by_columns, by_matrix):
+        model.descend(3, 0.0)
+    np.testing.assert_allclose(by_columns.weights, by_matrix.weights, atol=1e-11)
+    support = np.flatnonzero(by_matrix.weights)
+    assert 0 < support.size < 12
+    np.testing.assert_allclose(by_columns.gradient_of(support), by_matrix.gradient_of(support), atol=1e-11)
+    change = np.where(by_matrix.weights != 0.0, 0.3, 0.0)
+    products = [model.product(change) for model in (by_columns, by_matrix)]
+    rises = [
+        model.rise(support, change[support], p) for model, p in zip((by_columns, by_matrix), products, strict=True)
+    ]
+    assert rises[0] == pytest.approx(rises[1])
+    np.testing.assert_allclose(by_columns.minimize(1e-11), by_matrix.minimize(1e-11), atol=1e-7)
 
 
 @pytest.mark.parametrize("singular", [False, True])
 def test_the_least_of_a_model_meets_its_optimality_conditions(singular: bool) -> None:
-    model, linear = random_model(singular)
+    matrix, linear = random_model(singular)
     start = np.ones(12)
-    u = minimize(model, model.matrix @ start + linear, start, 1e-12)
-    slope = model.matrix @ u + linear + model.ridge * u
+    u = DenseModel(matrix, matrix @ start + linear, start, 2.0, 0.1).minimize(1e-12)
+    slope = matrix @ u + linear + 0.1 * u
     assert np.abs(slope[u == 0.0]).max(initial=0.0) <= 2.0 + 1e-9
-    assert np.abs(slope + model.threshold * np.sign(u))[u != 0.0].max() < 1e-8
+    assert np.abs(slope + 2.0 * np.sign(u))[u != 0.0].max() < 1e-8
 
 
 @pytest.mark.parametrize("ratio", [0.5, 1.0])
@@ -58,7 +93,7 @@ def test_the_least_of_a_model_meets_its_optimality_conditions(singular: bool) ->
 def test_no_line_search_ends_higher_than_it_began(loss: str, ratio: float) -> None:
     problem = small_problem(loss, "dense", True, True, 1e-3, l1_ratio=ratio)
     smooth = problem.with_loss(problem.loss.smoothed(1e-3)) if problem.loss.has_kink else problem
-    inner = Inner(smooth, smooth.rows, Smooth(smooth.loss, None))
+    inner = Inner(smooth, WorkingSet.of(smooth.rows, np.arange(5)), Smooth(smooth.loss, None))
     random = np.random.default_rng(12)
     lowered = 0
     for size in np.geomspace(1e-3, 1e3, 60):
@@ -104,6 +139,19 @@ def test_more_columns_than_rows(loss: str, ratio: float, form: str) -> None:
     assert result.status is dg.Status.CERTIFIED
     assert 5 <= np.count_nonzero(result.weights) <= 100
     assert result.reason.startswith("sparse_newton")
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("loss", ["logistic", "squared", "hinge", "quantile"])
+def test_a_working_set_with_a_large_hessian_is_fitted_by_its_columns(loss: str, intercept: bool) -> None:
+    random = np.random.default_rng(14)
+    X = sparse.csr_matrix(random.normal(size=(80, 300)) * (random.random((80, 300)) < 0.1))
+    signal = X[:, :40].sum(axis=1).A1 + 0.3 * random.normal(size=80)
+    y = np.where(signal > 0.0, 1, -1) if dg.LOSSES[loss].task == "classification" else signal
+    problem = dg.Problem(X, y, loss, 2e-3, intercept=intercept, l1_ratio=0.9)
+    result = dg.solve(problem, tol=1e-7, max_epochs=60)
+    assert result.status is dg.Status.CERTIFIED
+    assert is_large(problem.rows, np.count_nonzero(result.weights))
 
 
 def test_from_strength_max_on_no_column_has_a_weight() -> None:

@@ -162,6 +162,14 @@ class Rows:
         unsigned = [values.view(UNSIGNED[values.dtype]) for values in (part.indices, part.indptr)]
         return Rows(SparseRows(part.data, *unsigned), self.count, numbers.size)
 
+    def take_columns_as_rows(self, picked: NDArray[np.intp]) -> Rows:
+        """A copy of some columns, by their numbers in rising order: each is a row."""
+        if isinstance(self.arrays, DenseRows):
+            return Rows(DenseRows(np.ascontiguousarray(self.arrays.values.T[picked])), picked.size, self.count)
+        part = csr(*self.arrays, (self.count, self.dimension))[:, picked].tocsc()
+        unsigned = [values.view(UNSIGNED[values.dtype]) for values in (part.indices, part.indptr)]
+        return Rows(SparseRows(part.data, *unsigned), picked.size, self.count)
+
     def dense(self) -> Rows:
         """A copy of the rows with every zero stored."""
         if isinstance(self.arrays, DenseRows):

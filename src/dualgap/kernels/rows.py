@@ -57,6 +57,21 @@ def _sparse_add(rows, i, scale, weights):
         p += ONE
 
 
+def _dense_add_weighted(rows, i, scale, factors, weights):
+    row = rows.values[i]
+    for j in range(row.size):
+        weights[j] += scale * factors[j] * row[j]
+
+
+def _sparse_add_weighted(rows, i, scale, factors, weights):
+    data, indices = rows.data, rows.indices
+    p, end = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[np.uint64(i) + ONE])
+    while p < end:
+        j = indices[p]
+        weights[j] += scale * factors[j] * data[p]
+        p += ONE
+
+
 def _dense_soft_dot(rows, i, weights, threshold):
     row = rows.values[i]
     total = 0.0
@@ -98,6 +113,7 @@ def _sparse_prefetch(rows, i):
 DOT = {DenseRows: _dense_dot, SparseRows: _sparse_dot}
 SOFT_DOT = {DenseRows: _dense_soft_dot, SparseRows: _sparse_soft_dot}
 ADD = {DenseRows: _dense_add, SparseRows: _sparse_add}
+ADD_WEIGHTED = {DenseRows: _dense_add_weighted, SparseRows: _sparse_add_weighted}
 PREFETCH = {DenseRows: _dense_prefetch, SparseRows: _sparse_prefetch}
 
 
@@ -114,6 +130,11 @@ def soft_dot(rows, i, weights, threshold):
 def add_to(rows, i, scale, weights):
     """w += scale · x_i, in place."""
     ADD[type(rows)](rows, i, scale, weights)
+
+
+def add_weighted(rows, i, scale, factors, weights):
+    """w += scale · C x_i with a diagonal C, in place."""
+    ADD_WEIGHTED[type(rows)](rows, i, scale, factors, weights)
 
 
 def prefetch(rows, i):
@@ -133,6 +154,11 @@ def _soft_dot(rows, i, weights, threshold):
 @specialized(add_to, regroup=True)
 def _add_to(rows, i, scale, weights):
     return by_class(ADD, rows)
+
+
+@specialized(add_weighted, regroup=True)
+def _add_weighted(rows, i, scale, factors, weights):
+    return by_class(ADD_WEIGHTED, rows)
 
 
 @specialized(prefetch)

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dualgap.data.rows import Rows
 from dualgap.losses import Loss
 from dualgap.problem import Problem
 from dualgap.solvers.base import Vector
+from dualgap.solvers.sparse_newton.working_set import WorkingSet
 
 
 class Smooth(NamedTuple):
@@ -52,8 +52,7 @@ class Inner(NamedTuple):
     """The inner problem: the smooth loss plus the penalty, on the columns of the working set."""
 
     problem: Problem
-    rows: Rows
-    """The rows with the columns of the working set alone."""
+    working_set: WorkingSet
     smooth: Smooth
 
     @property

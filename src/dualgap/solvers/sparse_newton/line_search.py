@@ -28,7 +28,7 @@ def line_search(inner: Inner, point: Point, step: Step) -> tuple[Point, float]:
     jumps over zero: the search then ends with the lower end of its bracket.
     """
     direction, shift, start = step
-    score_direction = inner.rows.scores(direction)
+    score_direction = inner.working_set.scores(direction)
     score_direction += shift
     used = np.flatnonzero(direction)
     w, d = point.weights[used], direction[used]

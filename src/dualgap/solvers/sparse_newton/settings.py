@@ -16,9 +16,9 @@ class Settings:
     target_part: float = 0.3
     """And at this part of the gap to reach; the rest is for the other columns and for kinks."""
     inner_steps: int = 12
-    """The most Newton steps on one working set."""
-    quadratic_part: float = 0.03
-    """A quadratic model is solved until its optimality conditions are violated by 0.03 times the violation at the start of the step."""
+    """Newton steps on one working set at most."""
+    quadratic_part: float = 0.1
+    """A quadratic model is solved until its gradient is off by this part of what it was off at the start of the step."""
     gamma_decay: float = 0.2
     """γ after it falls, as a part of the one before; multipliers bring more than γ does, and a small γ is stiff."""
     solved_part: float = 0.3

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dualgap.data.rows import Rows
 from dualgap.linalg.gram import compile_gram
 from dualgap.problem import Problem
 from dualgap.problem.base import scores_of
@@ -17,6 +15,7 @@ from dualgap.solvers.newton.systems import square_rows
 from dualgap.solvers.sparse_newton.inner import Inner, InnerGap, Point, Smooth, inner_gap
 from dualgap.solvers.sparse_newton.settings import Settings
 from dualgap.solvers.sparse_newton.steps import newton_steps
+from dualgap.solvers.sparse_newton.working_set import WorkingSet
 
 
 class Best(NamedTuple):
@@ -52,10 +51,7 @@ class State(NamedTuple):
     """What kinks left of the gap when the multipliers were last set."""
     column_gap: float
     """What the point lacks to minimize its inner problem on all columns; 0 where new multipliers have made another one."""
-    columns: NDArray[np.intp]
-    """The working set, in rising order."""
-    rows: Rows | None
-    """The rows with these columns alone."""
+    working_set: WorkingSet | None
     target: float
     """The relative gap to reach."""
 
@@ -99,7 +95,7 @@ class SparseNewton(Solver[Problem, State]):
     def prepare(self, problem: Problem) -> None:
         from dualgap.solvers.sparse_newton.quadratic import compile_passes
 
-        compile_passes()
+        compile_passes(problem.rows)
         if problem.rows.is_sparse:
             one = problem.rows.take_columns(np.arange(1))
             compile_gram(one, square_rows(one))
@@ -123,10 +119,9 @@ class SparseNewton(Solver[Problem, State]):
         if centers is None or not problem.loss.has_kink:
             centers = self._smooth(problem, gamma, None).duals(problem, point.scores)
         duals = problem.loss.clip(centers, problem.labels)
-        none = np.empty(0, dtype=np.intp)
         best = Best(zero.weights, zero.intercept, problem.baseline, np.zeros_like(duals), 0.0)
         least = self.settings.least_gamma * gamma
-        state = State(point, zero.weights, best, gamma, least, duals, np.inf, 0.0, none, None, tol)
+        state = State(point, zero.weights, best, gamma, least, duals, np.inf, 0.0, None, tol)
         state, gap = self._evaluated(problem, state, point, duals)
         return state._replace(column_gap=gap.columns)
 
@@ -136,20 +131,20 @@ class SparseNewton(Solver[Problem, State]):
     def advance(self, problem: Problem, state: State, steps: Any) -> State:
         if not len(steps):
             return state
-        columns = self._working_set(problem, state)
-        is_same = state.rows is not None and np.array_equal(columns, state.columns)
-        rows = state.rows if is_same else problem.rows.take_columns(columns)
-        assert rows is not None
+        working_set = self._working_set(problem, state)
+        columns = working_set.columns
         smooth = self._smooth(problem, state.gamma, state.centers)
         whole, primal = state.point, state.best.primal
         target = self.settings.target_part * state.target * primal
         goal = max(self.settings.inner_part * state.column_gap, target)
-        found = newton_steps(Inner(problem, rows, smooth), whole._replace(weights=whole.weights[columns]), goal, primal)
+        found = newton_steps(
+            Inner(problem, working_set, smooth), whole._replace(weights=whole.weights[columns]), goal, primal
+        )
         weights = np.zeros_like(whole.weights)
         weights[columns] = found.weights
         point = found._replace(weights=weights)
         duals = smooth.duals(problem, point.scores)
-        state, gap = self._evaluated(problem, state._replace(columns=columns, rows=rows), point, duals)
+        state, gap = self._evaluated(problem, state._replace(working_set=working_set), point, duals)
         if problem.loss.has_kink and gap.columns <= max(target, self.settings.solved_part * gap.rows):
             is_slow = gap.rows > self.settings.slow_part * state.row_gap
             gamma = max(state.gamma * self.settings.gamma_decay, state.least_gamma) if is_slow else state.gamma
@@ -175,10 +170,12 @@ class SparseNewton(Solver[Problem, State]):
             return Smooth(problem.loss, None)
         return Smooth(problem.loss.smoothed(gamma), None if centers is None else gamma * centers)
 
-    def _working_set(self, problem: Problem, state: State) -> NDArray[np.intp]:
+    def _working_set(self, problem: Problem, state: State) -> WorkingSet:
         """The old working set, the columns with a weight, and those that violate their optimality condition most."""
         is_in = state.point.weights != 0.0
-        is_in[state.columns] = True
+        known = state.working_set
+        if known is not None:
+            is_in[known.columns] = True
         violation = np.abs(state.combination) - problem.l1_ratio
         violation[is_in] = -np.inf
         count = max(self.settings.least_added, int(np.count_nonzero(state.point.weights)))
@@ -188,7 +185,10 @@ class SparseNewton(Solver[Problem, State]):
         is_in[candidates] = True
         if not is_in.any():
             is_in[: min(1, is_in.size)] = True
-        return np.flatnonzero(is_in)
+        columns = np.flatnonzero(is_in)
+        if known is not None and np.array_equal(columns, known.columns):
+            return known
+        return WorkingSet.of(problem.rows, columns)
 
     def _evaluated(self, problem: Problem, state: State, point: Point, duals: Vector) -> tuple[State, InnerGap]:
         """The state at a point, with x(α) on all columns and the best bounds so far, and the point's own gap."""

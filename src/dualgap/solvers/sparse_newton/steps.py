@@ -13,18 +13,18 @@ from dualgap.solvers.base import Vector
 from dualgap.solvers.newton.systems import square_rows
 from dualgap.solvers.sparse_newton.inner import Inner, Point, inner_gap
 from dualgap.solvers.sparse_newton.line_search import Step, line_search, penalty_slope
-from dualgap.solvers.sparse_newton.quadratic import Quadratic, minimize
+from dualgap.solvers.sparse_newton.quadratic import ColumnModel, DenseModel, Quadratic
 from dualgap.solvers.sparse_newton.settings import SETTINGS
 
 
 def newton_steps(inner: Inner, point: Point, target: float, primal: float) -> Point:
     """The point after Newton steps until the inner problem's gap is `target`, or small beside what kinks leave."""
-    problem, rows, smooth = inner.problem, inner.rows, inner.smooth
+    problem, smooth = inner.problem, inner.smooth
     floor = 0.0
     for _ in range(SETTINGS.inner_steps):
         duals, second = smooth.derivatives(problem, point.scores)
         weighted = problem.weighted(duals) / problem.total_weight
-        gradient = -rows.combination(weighted)
+        gradient = -inner.working_set.combination(weighted)
         gap = inner_gap(problem, point, duals, gradient / -problem.strength, primal)
         if gap.columns <= max(target, SETTINGS.inner_part * gap.rows):
             break
@@ -55,19 +55,23 @@ def _newton_step(inner: Inner, point: Point, second: Vector, gradient: Vector, s
     For any weights the model's best intercept is known, so the weights see the Hessian without its part along the intercept: the rows
     are centered, as it were.
     """
-    problem, rows = inner.problem, inner.rows
-    hessian_weights = problem.weighted(second) / problem.total_weight
-    hessian = weighted_gram(rows, hessian_weights, square_rows(rows))
+    problem, working_set = inner.problem, inner.working_set
+    factors = problem.weighted(second) / problem.total_weight
     border, corner, centered = np.zeros_like(gradient), 1.0, gradient
     if problem.intercept:
-        border, corner = rows.combination(hessian_weights), float(hessian_weights.sum())
-        hessian -= np.multiply.outer(border, border / corner)
+        border, corner = working_set.combination(factors), float(factors.sum())
         centered = gradient - border * (slope / corner)
-    own = cholesky.diagonal(hessian)
-    own[:] += SETTINGS.damping * float(own.mean()) + np.finfo(np.float64).tiny
-    model = Quadratic(np.ascontiguousarray(hessian), inner.threshold, inner.ridge)
-    weights = minimize(model, centered.copy(), point.weights, SETTINGS.quadratic_part)
-    direction = weights - point.weights
+    model: Quadratic
+    start = (centered, point.weights, inner.threshold, inner.ridge)
+    if working_set.is_by_columns:
+        model = ColumnModel(working_set.rows, factors, border, corner, SETTINGS.damping, *start)
+    else:
+        hessian = weighted_gram(working_set.rows, factors, square_rows(working_set.rows))
+        hessian -= np.multiply.outer(border, border / corner)
+        own = cholesky.diagonal(hessian)
+        own[:] += SETTINGS.damping * float(own.mean()) + np.finfo(np.float64).tiny
+        model = DenseModel(hessian, *start)
+    direction = model.minimize(SETTINGS.quadratic_part) - point.weights
     shift = -(slope + float(border @ direction)) / corner if problem.intercept else 0.0
     penalty = penalty_slope(inner, point.weights, direction, 0.0)
     return Step(direction, shift, float(gradient @ direction) + slope * shift + penalty)

@@ -11,7 +11,7 @@ from dualgap import kernels
 from dualgap.solvers.sparse_newton.inner import Inner, Point, Smooth, overshoot, penalty_gap
 from dualgap.solvers.sparse_newton.line_search import Step, line_search, penalty_slope
 from dualgap.solvers.sparse_newton.quadratic import ColumnModel, DenseModel
-from dualgap.solvers.sparse_newton.working_set import WorkingSet, is_large
+from dualgap.solvers.sparse_newton.working_set import WorkingSet, columns_as_rows, is_large
 from examples import small_problem
 
 
@@ -53,7 +53,7 @@ def column_models(form: str, intercept: bool) -> tuple[ColumnModel, DenseModel]:
     matrix = (X.T * factors) @ X - np.multiply.outer(border, border) / corner
     gradient = 10.0 * random.normal(size=12)
     problem = dg.Problem(sparse.csr_matrix(X) if form == "csr" else X, np.arange(40.0), "squared", 1.0)
-    columns = problem.rows.take_columns_as_rows(np.arange(12))
+    columns = columns_as_rows(problem.rows, np.arange(12))
     by_columns = ColumnModel(columns, factors, border, corner, 0.0, gradient, start, 2.0, 0.1)
     return by_columns, DenseModel(matrix, gradient, start, 2.0, 0.1)
 

@@ -157,18 +157,10 @@ class Rows:
     def take_columns(self, numbers: NDArray[Any]) -> Rows:
         """A copy of some columns, by their numbers in rising order."""
         if isinstance(self.arrays, DenseRows):
-            return Rows(DenseRows(np.ascontiguousarray(self.arrays.values[:, numbers])), self.count, numbers.size)
+            return Rows(DenseRows(np.take(self.arrays.values, numbers, axis=1)), self.count, numbers.size)
         part = csr(*self.arrays, (self.count, self.dimension))[:, numbers]
         unsigned = [values.view(UNSIGNED[values.dtype]) for values in (part.indices, part.indptr)]
         return Rows(SparseRows(part.data, *unsigned), self.count, numbers.size)
-
-    def take_columns_as_rows(self, picked: NDArray[np.intp]) -> Rows:
-        """A copy of some columns, by their numbers in rising order: each is a row."""
-        if isinstance(self.arrays, DenseRows):
-            return Rows(DenseRows(np.ascontiguousarray(self.arrays.values.T[picked])), picked.size, self.count)
-        part = csr(*self.arrays, (self.count, self.dimension))[:, picked].tocsc()
-        unsigned = [values.view(UNSIGNED[values.dtype]) for values in (part.indices, part.indptr)]
-        return Rows(SparseRows(part.data, *unsigned), picked.size, self.count)
 
     def dense(self) -> Rows:
         """A copy of the rows with every zero stored."""

@@ -15,7 +15,7 @@ from dualgap.data.rows import Rows
 from dualgap.linalg import cholesky
 from dualgap.linalg.krylov import conjugate_residuals
 from dualgap.linalg.parallel import checkpoint
-from dualgap.solvers.sparse_newton.working_set import is_large
+from dualgap.solvers.sparse_newton.working_set import columns_as_rows, is_large
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -219,5 +219,5 @@ def compile_passes(rows: Rows) -> None:
     none = np.empty(0)
     kernels.quadratic.coordinate_passes(np.empty((0, 0)), 0.0, 0.0, 0, 0.0, none, none)
     if is_large(rows, rows.dimension):
-        one = rows.take_columns_as_rows(np.arange(1))
+        one = columns_as_rows(rows, np.arange(1))
         kernels.quadratic.column_passes(one.arrays, none, none, 1.0, none, 0.0, 0.0, 0, 0.0, none, none, none)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dualgap.linalg.gram import compile_gram
 from dualgap.problem import Problem
@@ -15,7 +16,7 @@ from dualgap.solvers.newton.systems import square_rows
 from dualgap.solvers.sparse_newton.inner import Inner, InnerGap, Point, Smooth, inner_gap
 from dualgap.solvers.sparse_newton.settings import Settings
 from dualgap.solvers.sparse_newton.steps import newton_steps
-from dualgap.solvers.sparse_newton.working_set import WorkingSet
+from dualgap.solvers.sparse_newton.working_set import Copies
 
 
 class Best(NamedTuple):
@@ -51,7 +52,9 @@ class State(NamedTuple):
     """What kinks left of the gap when the multipliers were last set."""
     column_gap: float
     """What the point lacks to minimize its inner problem on all columns; 0 where new multipliers have made another one."""
-    working_set: WorkingSet | None
+    columns: NDArray[np.intp]
+    """The working set, in rising order."""
+    copies: Copies
     target: float
     """The relative gap to reach."""
 
@@ -121,7 +124,9 @@ class SparseNewton(Solver[Problem, State]):
         duals = problem.loss.clip(centers, problem.labels)
         best = Best(zero.weights, zero.intercept, problem.baseline, np.zeros_like(duals), 0.0)
         least = self.settings.least_gamma * gamma
-        state = State(point, zero.weights, best, gamma, least, duals, np.inf, 0.0, None, tol)
+        state = State(
+            point, zero.weights, best, gamma, least, duals, np.inf, 0.0, np.empty(0, dtype=np.intp), Copies(), tol
+        )
         state, gap = self._evaluated(problem, state, point, duals)
         return state._replace(column_gap=gap.columns)
 
@@ -131,7 +136,7 @@ class SparseNewton(Solver[Problem, State]):
     def advance(self, problem: Problem, state: State, steps: Any) -> State:
         if not len(steps):
             return state
-        working_set = self._working_set(problem, state)
+        working_set = state.copies.of(problem.rows, self._working_set(problem, state))
         columns = working_set.columns
         smooth = self._smooth(problem, state.gamma, state.centers)
         whole, primal = state.point, state.best.primal
@@ -144,7 +149,7 @@ class SparseNewton(Solver[Problem, State]):
         weights[columns] = found.weights
         point = found._replace(weights=weights)
         duals = smooth.duals(problem, point.scores)
-        state, gap = self._evaluated(problem, state._replace(working_set=working_set), point, duals)
+        state, gap = self._evaluated(problem, state._replace(columns=columns), point, duals)
         if problem.loss.has_kink and gap.columns <= max(target, self.settings.solved_part * gap.rows):
             is_slow = gap.rows > self.settings.slow_part * state.row_gap
             gamma = max(state.gamma * self.settings.gamma_decay, state.least_gamma) if is_slow else state.gamma
@@ -170,25 +175,19 @@ class SparseNewton(Solver[Problem, State]):
             return Smooth(problem.loss, None)
         return Smooth(problem.loss.smoothed(gamma), None if centers is None else gamma * centers)
 
-    def _working_set(self, problem: Problem, state: State) -> WorkingSet:
+    def _working_set(self, problem: Problem, state: State) -> NDArray[np.intp]:
         """The old working set, the columns with a weight, and those that violate their optimality condition most."""
         is_in = state.point.weights != 0.0
-        known = state.working_set
-        if known is not None:
-            is_in[known.columns] = True
+        count = max(self.settings.least_added, int(np.count_nonzero(is_in)))
+        is_in[state.columns] = True
         violation = np.abs(state.combination) - problem.l1_ratio
         violation[is_in] = -np.inf
-        count = max(self.settings.least_added, int(np.count_nonzero(state.point.weights)))
         candidates = np.flatnonzero(violation > 0.0)
         if candidates.size > count:
             candidates = candidates[np.argpartition(-violation[candidates], count)[:count]]
         is_in[candidates] = True
-        if not is_in.any():
-            is_in[: min(1, is_in.size)] = True
-        columns = np.flatnonzero(is_in)
-        if known is not None and np.array_equal(columns, known.columns):
-            return known
-        return WorkingSet.of(problem.rows, columns)
+        is_in[0] |= not is_in.any()
+        return np.flatnonzero(is_in)
 
     def _evaluated(self, problem: Problem, state: State, point: Point, duals: Vector) -> tuple[State, InnerGap]:
         """The state at a point, with x(α) on all columns and the best bounds so far, and the point's own gap."""

@@ -7,8 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dualgap.data.rows import Rows
-from dualgap.solvers.base import Vector
+from dualgap import kernels
+from dualgap.data.rows import DenseRows, Rows, SparseRows
+from dualgap.linalg.partition import partition
+from dualgap.solvers.base import Vector, integer_type
 
 
 class WorkingSet(NamedTuple):
@@ -22,8 +24,11 @@ class WorkingSet(NamedTuple):
 
     @classmethod
     def of(cls, rows: Rows, columns: NDArray[np.intp]) -> WorkingSet:
+        """A copy of some columns; all columns without a copy where a copy would take more than half of the memory of the rows."""
         if is_large(rows, columns.size):
-            return cls(columns, rows.take_columns_as_rows(columns), True)
+            return cls(columns, columns_as_rows(rows, columns), True)
+        if not is_large(rows, rows.dimension) and 2 * _stored(rows, columns) > rows.stored:
+            return cls(np.arange(rows.dimension), rows, False)
         return cls(columns, rows.take_columns(columns), False)
 
     @property
@@ -39,6 +44,51 @@ class WorkingSet(NamedTuple):
         return self.rows.scores(coefficients) if self.is_by_columns else self.rows.combination(coefficients)
 
 
+class Copies:
+    """The copy of the working set in use. The one before is freed before the next one is made."""
+
+    def __init__(self) -> None:
+        self._kept: WorkingSet | None = None
+
+    def of(self, rows: Rows, columns: NDArray[np.intp]) -> WorkingSet:
+        """The working set of these columns, or of all columns where they need no copy."""
+        kept = self._kept
+        if kept is None or not (kept.rows is rows or np.array_equal(kept.columns, columns)):
+            self._kept = kept = None
+            self._kept = kept = WorkingSet.of(rows, columns)
+        return kept
+
+
 def is_large(rows: Rows, columns: int) -> bool:
     """Whether the Hessian of some columns would take more than half of the values of the rows; if not, steps with it are quicker."""
     return columns**2 > rows.stored // 2
+
+
+def _stored(rows: Rows, columns: NDArray[np.intp]) -> int:
+    """How many values are stored for some columns."""
+    return int(_column_counts(rows)[columns].sum())
+
+
+def _column_counts(rows: Rows) -> NDArray[np.intp]:
+    """How many values each column stores."""
+    if isinstance(rows.arrays, DenseRows):
+        return np.full(rows.dimension, rows.count)
+    counts, indices = np.zeros(rows.dimension, dtype=np.intp), rows.arrays.indices
+    for part in partition(indices.size, 1):
+        counts += np.bincount(indices[part].astype(np.intp), minlength=rows.dimension)
+    return counts
+
+
+def columns_as_rows(rows: Rows, picked: NDArray[np.intp]) -> Rows:
+    """A copy of some columns, by their numbers in rising order: each is a row."""
+    a = rows.arrays
+    if isinstance(a, DenseRows):
+        return Rows(DenseRows(np.take(a.values.T, picked, axis=0)), picked.size, rows.count)
+    counts = _column_counts(rows)[picked]
+    indptr = np.zeros(picked.size + 1, dtype=np.intp)
+    np.cumsum(counts, out=indptr[1:])
+    places = np.full(rows.dimension, -1, dtype=np.intp)
+    places[picked] = np.arange(picked.size)
+    data, indices = np.empty(indptr[-1], dtype=a.data.dtype), np.empty(indptr[-1], dtype=integer_type(rows.count))
+    kernels.columns.take_columns(a, places, indptr[:-1].copy(), data, indices)
+    return Rows(SparseRows(data, indices, indptr.astype(a.indptr.dtype)), picked.size, rows.count)

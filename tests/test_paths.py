@@ -93,7 +93,7 @@ def test_a_sparse_path_starts_where_all_weights_are_zero(loss: str) -> None:
     X, y = problem.rows.arrays.values, problem.labels
     path = dg.solve_path(X, y, loss, None, intercept=True, l1_ratio=1.0, tol=1e-6)
     assert path.certified
-    assert len(path) == 50
+    assert len(path) == 100
     assert path.strengths[0] == pytest.approx(problem.strength_max)
     assert not path.results[0].weights.any()
     assert np.count_nonzero(path.results[-1].weights) >= 3

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dualgap as dg
+from examples import small_problem
 
 X = np.array([[1.0, 2.0], [0.0, 1.0], [3.0, -1.0], [0.0, 0.0]])
 Y = np.array([1, -1, 1, -1])
@@ -132,3 +133,16 @@ def test_test_labels_must_be_those_of_training() -> None:
 
 def test_it_says_what_it_is() -> None:
     assert repr(dg.Problem(X, Y, intercept=True)) == "Problem(4 × 2 dense, Hinge(), strength=0.0001, free intercept)"
+
+
+def test_another_strength_keeps_what_is_known_of_the_rows() -> None:
+    problem = small_problem("huber", "csr", True, True, l1_ratio=0.5)
+    sizes = problem.column_sizes
+    other = problem.with_strength(0.3)
+    made = small_problem("huber", "csr", True, True, strength=0.3, l1_ratio=0.5)
+    assert other.column_sizes is sizes
+    assert (problem.strength, other.strength, other.lambda_n) == (1e-2, 0.3, made.lambda_n)
+    weights = np.ones(5)
+    assert other.primal(other.scores(weights, 0.1), weights) == made.primal(made.scores(weights, 0.1), weights)
+    with pytest.raises(ValueError, match="strength"):
+        problem.with_strength(0.0)

@@ -16,8 +16,8 @@ from dualgap.run import solve
 from dualgap.trace import Record
 
 MULTINOMIAL = "multinomial"
-# The grid of strengths where none are given: glmnet's usual range, with half of its hundred points.
-GRID_SIZE, SMALLEST_PART = 50, 1e-3
+# The grid of strengths where none are given: as many and as wide as glmnet's usually is.
+GRID_SIZE, SMALLEST_PART = 100, 1e-3
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def solve_path(
     loss : str or Loss
         Any of `dg.LOSSES`, or "multinomial" for the softmax model.
     strengths : array of numbers > 0, optional
-        The λ to solve for. With None and an L1 part, 50 of them on a logarithmic grid, from `problem.strength_max`, where every weight is
+        The λ to solve for. With None and an L1 part, 100 of them on a logarithmic grid, from `problem.strength_max`, where every weight is
         zero, down to a thousandth of it.
     solver, tol, max_epochs, max_seconds, seed, callback
         As for `solve`; the limits are for each strength.
@@ -119,23 +119,22 @@ def solve_path(
     is_softmax = isinstance(loss, str) and loss == MULTINOMIAL
     if is_softmax and l1_ratio != 0.0:
         raise ValueError(f"the softmax model needs the L2 penalty, got l1_ratio={l1_ratio!r}; leave it out")
-    if strengths is None:
-        if not l1_ratio:
-            raise ValueError(
-                "strengths=None needs an L1 part, whose largest strength is known, got none; pass strengths"
-            )
-        first = Problem(rows, y, loss, 1.0, sample_weight, intercept, l1_ratio=l1_ratio)
-        strengths = first.strength_max * np.geomspace(1.0, SMALLEST_PART, GRID_SIZE)
-    given = _checked(strengths)
+    if strengths is None and not l1_ratio:
+        raise ValueError("strengths=None needs an L1 part, whose largest strength is known, got none; pass strengths")
+    given = None if strengths is None else _checked(strengths)
+    strongest = 1.0 if given is None else float(given.max())
+    problem: Problem | MultinomialProblem
+    if is_softmax:
+        problem = MultinomialProblem(rows, y, strongest, sample_weight, intercept)
+    else:
+        problem = Problem(rows, y, loss, strongest, sample_weight, intercept, l1_ratio=l1_ratio)
+        if given is None:
+            given = problem.strength_max * np.geomspace(1.0, SMALLEST_PART, GRID_SIZE)
+    assert given is not None
     results: list[Any] = [None] * given.size
     problems: list[Any] = [None] * given.size
     for place in np.argsort(-given, kind="stable"):
-        strength = float(given[place])
-        problem: Problem | MultinomialProblem
-        if is_softmax:
-            problem = MultinomialProblem(rows, y, strength, sample_weight, intercept)
-        else:
-            problem = Problem(rows, y, loss, strength, sample_weight, intercept, l1_ratio=l1_ratio)
+        problem = problem.with_strength(float(given[place]))
         problems[place] = problem
         results[place] = start = solve(
             problem,

@@ -162,6 +162,16 @@ class Rows:
         unsigned = [values.view(UNSIGNED[values.dtype]) for values in (part.indices, part.indptr)]
         return Rows(SparseRows(part.data, *unsigned), self.count, numbers.size)
 
+    @lazy
+    def column_counts(self) -> NDArray[np.intp]:
+        """How many values each column stores."""
+        if isinstance(self.arrays, DenseRows):
+            return np.full(self.dimension, self.count)
+        counts, indices = np.zeros(self.dimension, dtype=np.intp), self.arrays.indices
+        for part in partition(indices.size, 1):
+            counts += np.bincount(indices[part].astype(np.intp), minlength=self.dimension)
+        return counts
+
     def dense(self) -> Rows:
         """A copy of the rows with every zero stored."""
         if isinstance(self.arrays, DenseRows):

@@ -241,6 +241,13 @@ class BaseProblem(ABC):
         other.rows = rows
         return other
 
+    def with_strength(self, strength: float) -> Self:
+        """The same rows, labels and loss at another strength; what is known of them already stays known."""
+        other = self._copied(without=())
+        other.strength = checked_strength(strength)
+        other._check_dual_curvature()
+        return other
+
     def _copied(self, without: tuple[str, ...]) -> Self:
         other = object.__new__(type(self))
         other.__dict__.update({name: value for name, value in self.__dict__.items() if name not in without})

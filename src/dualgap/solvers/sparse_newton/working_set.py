@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from dualgap import kernels
 from dualgap.data.rows import DenseRows, Rows, SparseRows
-from dualgap.linalg.partition import partition
 from dualgap.solvers.base import Vector, integer_type
 
 
@@ -27,7 +26,7 @@ class WorkingSet(NamedTuple):
         """A copy of some columns; all columns without a copy where a copy would take more than half of the memory of the rows."""
         if is_large(rows, columns.size):
             return cls(columns, columns_as_rows(rows, columns), True)
-        if not is_large(rows, rows.dimension) and 2 * _stored(rows, columns) > rows.stored:
+        if not is_large(rows, rows.dimension) and 2 * int(rows.column_counts[columns].sum()) > rows.stored:
             return cls(np.arange(rows.dimension), rows, False)
         return cls(columns, rows.take_columns(columns), False)
 
@@ -64,27 +63,12 @@ def is_large(rows: Rows, columns: int) -> bool:
     return columns**2 > rows.stored // 2
 
 
-def _stored(rows: Rows, columns: NDArray[np.intp]) -> int:
-    """How many values are stored for some columns."""
-    return int(_column_counts(rows)[columns].sum())
-
-
-def _column_counts(rows: Rows) -> NDArray[np.intp]:
-    """How many values each column stores."""
-    if isinstance(rows.arrays, DenseRows):
-        return np.full(rows.dimension, rows.count)
-    counts, indices = np.zeros(rows.dimension, dtype=np.intp), rows.arrays.indices
-    for part in partition(indices.size, 1):
-        counts += np.bincount(indices[part].astype(np.intp), minlength=rows.dimension)
-    return counts
-
-
 def columns_as_rows(rows: Rows, picked: NDArray[np.intp]) -> Rows:
     """A copy of some columns, by their numbers in rising order: each is a row."""
     a = rows.arrays
     if isinstance(a, DenseRows):
         return Rows(DenseRows(np.take(a.values.T, picked, axis=0)), picked.size, rows.count)
-    counts = _column_counts(rows)[picked]
+    counts = rows.column_counts[picked]
     indptr = np.zeros(picked.size + 1, dtype=np.intp)
     np.cumsum(counts, out=indptr[1:])
     places = np.full(rows.dimension, -1, dtype=np.intp)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -11,6 +13,7 @@ from dualgap import kernels
 from dualgap.solvers.sparse_newton.inner import Inner, Point, Smooth, overshoot, penalty_gap
 from dualgap.solvers.sparse_newton.line_search import Step, line_search, penalty_slope
 from dualgap.solvers.sparse_newton.quadratic import ColumnModel, DenseModel
+from dualgap.solvers.sparse_newton.settings import SETTINGS
 from dualgap.solvers.sparse_newton.working_set import WorkingSet, columns_as_rows, is_large
 from examples import small_problem
 
@@ -143,7 +146,10 @@ def test_more_columns_than_rows(loss: str, ratio: float, form: str) -> None:
 
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("loss", ["logistic", "squared", "hinge", "quantile"])
-def test_a_working_set_with_a_large_hessian_is_fitted_by_its_columns(loss: str, intercept: bool) -> None:
+def test_a_working_set_with_a_large_hessian_is_fitted_by_its_columns(
+    loss: str, intercept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dualgap.solvers.sparse_newton.working_set.SETTINGS", replace(SETTINGS, few_columns=10))
     random = np.random.default_rng(14)
     X = sparse.csr_matrix(random.normal(size=(80, 300)) * (random.random((80, 300)) < 0.1))
     signal = X[:, :40].sum(axis=1).A1 + 0.3 * random.normal(size=80)
@@ -152,6 +158,14 @@ def test_a_working_set_with_a_large_hessian_is_fitted_by_its_columns(loss: str, 
     result = dg.solve(problem, tol=1e-7, max_epochs=60)
     assert result.status is dg.Status.CERTIFIED
     assert is_large(problem.rows, np.count_nonzero(result.weights))
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_a_small_strength_on_more_columns_than_rows_interpolates(loss: str) -> None:
+    problem = wide_problem(loss, 1.0, strength_part=1e-6)
+    result = dg.solve(problem, tol=1e-4, max_epochs=80)
+    assert result.status is dg.Status.CERTIFIED
+    assert np.count_nonzero(result.weights) <= 60
 
 
 def test_from_strength_max_on_no_column_has_a_weight() -> None:

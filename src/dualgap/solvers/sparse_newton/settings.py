@@ -10,7 +10,13 @@ class Settings:
     """Numbers of the working set, of the inner Newton steps, and of the path of γ."""
 
     least_added: int = 50
-    """The fewest columns that enter the working set in a round; with more nonzero weights than that, as many columns enter."""
+    """Columns that enter the working set at a time, at least; as many as have a weight already, if those are more."""
+    few_columns: int = 500
+    """A Hessian of this many columns takes 2 MB; a larger one must have at most half as many values as the rows."""
+    strength_decay: float = 0.1
+    """λ of a stage as a part of the one before; the first is this part of what makes all weights zero, the last is the problem's own."""
+    stage_gap: float = 0.01
+    """A stage before the last one ends at this relative gap."""
     inner_part: float = 0.1
     """The inner steps end once they estimate this part of the gap on all columns: less would be spent on the wrong columns."""
     target_part: float = 0.3

@@ -38,9 +38,13 @@ class Best(NamedTuple):
 class State(NamedTuple):
     """An iterate on all columns, the duals it gives, and what the next round starts from."""
 
+    stage: Problem
+    """The problem at a strength that falls to its own one: the columns of weak ones are found on the way."""
     point: Point
+    primal: float
+    """P of the stage."""
     combination: Vector
-    """x(α) of the duals that the point gives."""
+    """x(α) of the duals that the point gives, at the strength of the stage."""
     best: Best
     gamma: float
     """γ of the inner problem; 0 for a loss without kinks."""
@@ -124,11 +128,11 @@ class SparseNewton(Solver[Problem, State]):
         duals = problem.loss.clip(centers, problem.labels)
         best = Best(zero.weights, zero.intercept, problem.baseline, np.zeros_like(duals), 0.0)
         least = self.settings.least_gamma * gamma
-        state = State(
-            point, zero.weights, best, gamma, least, duals, np.inf, 0.0, np.empty(0, dtype=np.intp), Copies(), tol
-        )
-        state, gap = self._evaluated(problem, state, point, duals)
-        return state._replace(column_gap=gap.columns)
+        none = np.empty(0, dtype=np.intp)
+        state = State(problem, point, np.inf, zero.weights, best, gamma, least, duals, np.inf, 0.0, none, Copies(), tol)
+        state, _ = self._evaluated(problem, state, point, duals)
+        largest = problem.strength * float(np.abs(state.combination).max()) / problem.l1_ratio
+        return self._at_strength(problem, state, duals, self.settings.strength_decay * largest)
 
     def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> range:
         return range(problem.rows.count)
@@ -138,18 +142,21 @@ class SparseNewton(Solver[Problem, State]):
             return state
         working_set = state.copies.of(problem.rows, self._working_set(problem, state))
         columns = working_set.columns
+        stage, whole, is_last = state.stage, state.point, state.stage.strength == problem.strength
         smooth = self._smooth(problem, state.gamma, state.centers)
-        whole, primal = state.point, state.best.primal
-        target = self.settings.target_part * state.target * primal
+        relative = state.target if is_last else self.settings.stage_gap
+        target = self.settings.target_part * relative * state.primal
         goal = max(self.settings.inner_part * state.column_gap, target)
         found = newton_steps(
-            Inner(problem, working_set, smooth), whole._replace(weights=whole.weights[columns]), goal, primal
+            Inner(stage, working_set, smooth), whole._replace(weights=whole.weights[columns]), goal, state.primal
         )
         weights = np.zeros_like(whole.weights)
         weights[columns] = found.weights
         point = found._replace(weights=weights)
         duals = smooth.duals(problem, point.scores)
         state, gap = self._evaluated(problem, state._replace(columns=columns), point, duals)
+        if not is_last and gap.rows + gap.columns <= relative * state.primal:
+            return self._at_strength(problem, state, duals, self.settings.strength_decay * stage.strength)
         if problem.loss.has_kink and gap.columns <= max(target, self.settings.solved_part * gap.rows):
             is_slow = gap.rows > self.settings.slow_part * state.row_gap
             gamma = max(state.gamma * self.settings.gamma_decay, state.least_gamma) if is_slow else state.gamma
@@ -190,9 +197,25 @@ class SparseNewton(Solver[Problem, State]):
         return np.flatnonzero(is_in)
 
     def _evaluated(self, problem: Problem, state: State, point: Point, duals: Vector) -> tuple[State, InnerGap]:
-        """The state at a point, with x(α) on all columns and the best bounds so far, and the point's own gap."""
-        combination = problem.combination_of(duals)
-        primal = problem.primal(point.scores, point.weights)
-        gap = inner_gap(problem, point, duals, combination, primal)
-        best = state.best.improved(point, primal, duals, primal - gap.rows - gap.columns)
-        return state._replace(point=point, combination=combination, best=best), gap
+        """The state at a point, with x(α) on all columns and the best bounds so far, and the point's own gap in its stage."""
+        stage = state.stage
+        combination = stage.combination_of(duals)
+        primal = stage.primal(point.scores, point.weights)
+        gap = inner_gap(stage, point, duals, combination, primal)
+        own_primal, own_gap = primal, gap
+        if stage.strength != problem.strength:
+            own_primal = problem.primal(point.scores, point.weights)
+            own_combination = combination * (stage.strength / problem.strength)
+            own_gap = inner_gap(problem, point, duals, own_combination, own_primal)
+        best = state.best.improved(point, own_primal, duals, own_primal - own_gap.rows - own_gap.columns)
+        return state._replace(point=point, primal=primal, combination=combination, best=best), gap
+
+    def _at_strength(self, problem: Problem, state: State, duals: Vector, strength: float) -> State:
+        """The state at the beginning of the next stage, whose strength is at least the problem's own."""
+        before = state.stage.strength
+        stage = problem.with_strength(strength) if strength > problem.strength else problem
+        combination = state.combination * (before / stage.strength)
+        primal = stage.primal(state.point.scores, state.point.weights)
+        gap = inner_gap(stage, state.point, duals, combination, primal)
+        state = state._replace(stage=stage, primal=primal, combination=combination, centers=duals, row_gap=np.inf)
+        return state._replace(column_gap=gap.columns, columns=np.flatnonzero(state.point.weights))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dualgap import kernels
 from dualgap.data.rows import DenseRows, Rows, SparseRows
 from dualgap.solvers.base import Vector, integer_type
+from dualgap.solvers.sparse_newton.settings import SETTINGS
 
 
 class WorkingSet(NamedTuple):
@@ -59,8 +60,8 @@ class Copies:
 
 
 def is_large(rows: Rows, columns: int) -> bool:
-    """Whether the Hessian of some columns would take more than half of the values of the rows; if not, steps with it are quicker."""
-    return columns**2 > rows.stored // 2
+    """Whether the Hessian of some columns would take too much memory beside the rows; if not, steps with it are quicker."""
+    return columns > SETTINGS.few_columns and columns**2 > rows.stored // 2
 
 
 def columns_as_rows(rows: Rows, picked: NDArray[np.intp]) -> Rows:

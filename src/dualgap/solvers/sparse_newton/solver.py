@@ -131,7 +131,10 @@ class SparseNewton(Solver[Problem, State]):
         none = np.empty(0, dtype=np.intp)
         state = State(problem, point, np.inf, zero.weights, best, gamma, least, duals, np.inf, 0.0, none, Copies(), tol)
         state, _ = self._evaluated(problem, state, point, duals)
-        largest = problem.strength * float(np.abs(state.combination).max()) / problem.l1_ratio
+        largest = 0.0
+        if problem.rows.dimension > problem.rows.count:
+            # With fewer rows than columns a small λ interpolates: a working set that grew at that λ would have more columns than rows.
+            largest = problem.strength * float(np.abs(state.combination).max()) / problem.l1_ratio
         return self._at_strength(problem, state, duals, self.settings.strength_decay * largest)
 
     def plan(self, problem: Problem, state: State, epoch: int, random: Random) -> range:

@@ -20,9 +20,10 @@ from dualgap.solvers.sparse_newton.working_set import columns_as_rows, is_large
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-# Passes of coordinate descent between two solves on the support, at least; a solve takes as long as one pass for this many coordinates.
+# At least four passes of coordinate descent between two solves on the support, and one pass for every 32 coordinates: a solve takes as
+# long as a pass for each 32 coordinates.
 PASSES, PASS_COORDINATES = 4, 32
-# A solve by conjugate residuals takes at most this many products, or ends at this part of the residual.
+# A solve by conjugate residuals ends after 30 products, or at 1e-3 of the first residual.
 PRODUCTS, SOLVED_PART = 30, 1e-3
 # Passes and solves together, after which the line search takes what there is.
 ROUNDS = 40

@@ -12,29 +12,29 @@ class Settings:
     least_added: int = 50
     """Columns that enter the working set at a time, at least; as many as have a weight already, if those are more."""
     few_columns: int = 500
-    """A Hessian of this many columns takes 2 MB; a larger one must have at most half as many values as the rows."""
+    """A working set of at most 500 columns has a dense Hessian, of 2 MB; with more columns the Hessian must have at most half as many values as the rows."""
     strength_decay: float = 0.1
-    """λ of a stage as a part of the one before; the first is this part of what makes all weights zero, the last is the problem's own."""
+    """λ of a stage divided by λ of the one before; the first stage has 0.1 of the λ that makes all weights zero, the last has the problem's own."""
     stage_gap: float = 0.01
     """A stage before the last one ends at this relative gap."""
     inner_part: float = 0.1
-    """The inner steps end once they estimate this part of the gap on all columns: less would be spent on the wrong columns."""
+    """The inner steps end once their estimated gap is 0.1 of the gap on all columns: a smaller gap would be reached on the wrong columns."""
     target_part: float = 0.3
-    """And at this part of the gap to reach; the rest is for the other columns and for kinks."""
+    """The inner steps end at 0.3 of the gap to reach, too; the rest is for the other columns and for kinks."""
     inner_steps: int = 12
     """Newton steps on one working set at most."""
     quadratic_part: float = 0.1
-    """A quadratic model is solved until its gradient is off by this part of what it was off at the start of the step."""
+    """A quadratic model is solved until its optimality conditions are violated by 0.1 of their violation at the start of the step."""
     gamma_decay: float = 0.2
     """γ after it falls, as a part of the one before; multipliers bring more than γ does, and a small γ is stiff."""
     solved_part: float = 0.3
-    """An inner problem is solved once its own gap is this part of what the kinks leave; multipliers and γ change only then."""
+    """An inner problem is solved once its own gap is 0.3 of the gap that kinks leave; multipliers and γ change only then."""
     slow_part: float = 0.2
-    """γ falls where the kinks leave more than this part of what they left at the multipliers before."""
+    """γ falls where kinks leave more than 0.2 of the gap that they left at the multipliers before."""
     least_gamma: float = 1e-6
-    """γ stays above this part of the first: below it the rounding of scores, divided by γ, shows in the duals; multipliers go on."""
+    """γ stays above 1e-6 of the first γ: below it the rounding of scores, divided by γ, shows in the duals; multipliers go on."""
     slope_part: float = 0.1
-    """A line search ends where the slope is within this part of the slope at the start, or its bracket this narrow."""
+    """A line search ends where the slope is within 0.1 of the slope at the start, or its bracket within 0.1 of its lower end."""
     trials: int = 30
     """Trials of a line search at most."""
     damping: float = 1e-10

@@ -64,16 +64,16 @@ def is_large(rows: Rows, columns: int) -> bool:
     return columns > SETTINGS.few_columns and columns**2 > rows.stored // 2
 
 
-def columns_as_rows(rows: Rows, picked: NDArray[np.intp]) -> Rows:
+def columns_as_rows(rows: Rows, columns: NDArray[np.intp]) -> Rows:
     """A copy of some columns, by their numbers in rising order: each is a row."""
     a = rows.arrays
     if isinstance(a, DenseRows):
-        return Rows(DenseRows(np.take(a.values.T, picked, axis=0)), picked.size, rows.count)
-    counts = rows.column_counts[picked]
-    indptr = np.zeros(picked.size + 1, dtype=np.intp)
+        return Rows(DenseRows(np.take(a.values.T, columns, axis=0)), columns.size, rows.count)
+    counts = rows.column_counts[columns]
+    indptr = np.zeros(columns.size + 1, dtype=np.intp)
     np.cumsum(counts, out=indptr[1:])
     places = np.full(rows.dimension, -1, dtype=np.intp)
-    places[picked] = np.arange(picked.size)
+    places[columns] = np.arange(columns.size)
     data, indices = np.empty(indptr[-1], dtype=a.data.dtype), np.empty(indptr[-1], dtype=integer_type(rows.count))
     kernels.columns.take_columns(a, places, indptr[:-1].copy(), data, indices)
-    return Rows(SparseRows(data, indices, indptr.astype(a.indptr.dtype)), picked.size, rows.count)
+    return Rows(SparseRows(data, indices, indptr.astype(a.indptr.dtype)), columns.size, rows.count)

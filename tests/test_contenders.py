@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 from sklearn.svm import LinearSVC
 
 import dualgap as dg
@@ -316,3 +317,17 @@ def test_ctrl_c_in_a_race_with_a_user_s_solver_keeps_what_is_finished(tmp_path: 
     assert errors.strip() == "dualgap: interrupted; 1 finished run is kept"
     (finished,) = store.read(tmp_path / "out" / store.FILE)
     assert finished.settings["solver"] == "sdca"
+
+
+def test_a_limit_of_seconds_is_for_the_call_alone() -> None:
+    """Records at every epoch take most of the recorded run's second; the call has all of it for updates."""
+    X, y = load_digits(return_X_y=True)
+    race = dg.race(X, y % 2, ["sdca"], loss="logistic", seconds=1, tol=1e-12, repeats=1)
+    (finished,) = race.runs
+    records = finished.records
+    assert finished.status == "TIME_EXHAUSTED"
+    assert records["call_seconds"][-1] == pytest.approx(1.0, abs=0.5)
+    assert finished.update_seconds > 0.5
+    assert records["updates"] == sorted(set(records["updates"]))
+    assert {len(values) for values in records.values()} == {len(records["epoch"])}
+    assert finished.certificate["relative_gap"] == records["relative_gap"][-1]

@@ -7,17 +7,20 @@ from math import inf
 from typing import Any, NamedTuple
 
 from dualgap.problem import Problem
-from dualgap.result import Status
+from dualgap.result import Result
 from dualgap.run import solve
 from dualgap.trace import Clock
 
 
 class Call(NamedTuple):
-    """A whole call: its wall seconds, those of its updates, and how it ended."""
+    """A whole call: its wall seconds, and what it returned."""
 
     seconds: float
-    update_seconds: float
-    status: Status
+    result: Result
+
+    @property
+    def update_seconds(self) -> float:
+        return self.result.trace[-1].seconds
 
 
 def timed_call(X: Any, y: Any, problem: dict[str, Any], solver: Any, limits: dict[str, Any]) -> Call:
@@ -25,7 +28,7 @@ def timed_call(X: Any, y: Any, problem: dict[str, Any], solver: Any, limits: dic
     clock = Clock()
     with clock:
         result = solve(Problem(X, y, **problem), solver, record_every=inf, **limits)
-    return Call(clock.seconds, result.trace[-1].seconds, result.status)
+    return Call(clock.seconds, result)
 
 
 def on_call_clock(seconds: Sequence[float], call: float) -> list[float]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -18,7 +18,7 @@ from dualgap.datasets import Dataset, for_task, load, split
 from dualgap.fitted_features import FittedMap
 from dualgap.losses import LOSSES
 from dualgap.problem import Problem
-from dualgap.result import Status
+from dualgap.result import Result, Status
 from dualgap.run import solve
 from dualgap.solvers import AnySolver, Auto
 from dualgap.trace import Record
@@ -32,6 +32,14 @@ from dualgap.workbench.rivals.ladder import Ladder, Task
 # Curves of long runs need not show every epoch; but tol is tested at records, so these must not be far apart.
 TARGET_RECORDS = 1000  # of a run
 MAX_RECORD_EVERY = 20.0  # epochs
+
+
+class Told(NamedTuple):
+    """What a run gave: its answer, its records by name, and the seconds of the updates in the call that was timed by itself."""
+
+    result: Result
+    records: dict[str, Any]
+    update_seconds: float | None
 
 
 class Contest:
@@ -89,42 +97,52 @@ class Contest:
             callback=lambda record: tell(record) is True,
             keep_iterates=self.keep_iterates,
         )
-        records: dict[str, Any] = result.trace.columns()
-        status, sentence, update_seconds = result.status, result.sentence, None
+        iterates = result.trace.iterates() if self.keep_iterates else None
+        told = Told(result, result.trace.columns(), None)
         # A replication compares algorithms by their updates, and has no use for a second call.
-        if run.experiment is None and status is not Status.INTERRUPTED:
-            call = self._timed_call(run, solver, status)
-            if call.status is Status.INTERRUPTED:
-                status, sentence = call.status, call.status.value
-            elif status is Status.CERTIFIED and call.status is status:
-                update_seconds = call.update_seconds
-                records["call_seconds"] = on_call_clock(records["seconds"], call.seconds)
-            elif status is Status.CERTIFIED:  # the call, which is certified elsewhere, met its limit first
-                records["call_seconds"] = [None] * len(result.trace)
-            else:
-                besides = call.seconds - call.update_seconds
-                records["call_seconds"] = on_call_clock(records["seconds"], records["seconds"][-1] + besides)
+        if run.experiment is None and result.status is not Status.INTERRUPTED:
+            told = self._on_call_clock(run, solver, result)
+        result = told.result
         return self._kept(
             run,
             started,
             weights=result.weights,
             intercept=result.intercept,
             certificate=result.certificate,
-            status=status.name,
-            sentence=sentence,
+            status=result.status.name,
+            sentence=result.sentence,
             reason=result.reason,
-            records=records,
-            update_seconds=update_seconds,
-            iterates=result.trace.iterates() if self.keep_iterates else None,
+            records=told.records,
+            update_seconds=told.update_seconds,
+            iterates=iterates,
         )
+
+    def _on_call_clock(self, run: Run, solver: AnySolver | Auto, recorded: Result) -> Told:
+        """What a run gave, with the seconds of the whole call at each record."""
+        call = self._timed_call(run, solver, recorded.status)
+        called, records = call.result, recorded.trace.columns()
+        if called.status is Status.INTERRUPTED:
+            return Told(replace(recorded, status=called.status, sentence=called.sentence), records, None)
+        if recorded.status is Status.TIME_EXHAUSTED:
+            # The recorded run spent a part of its time on records, which the limit is not for.
+            records = _extended(records, called.trace[-1])
+            return Told(called, _timed(records, call.seconds), call.update_seconds)
+        if recorded.status is not Status.CERTIFIED:
+            return Told(recorded, _timed(records, records["seconds"][-1] + call.seconds - call.update_seconds), None)
+        if called.status is Status.CERTIFIED:
+            return Told(recorded, _timed(records, call.seconds), call.update_seconds)
+        # The call, which is certified elsewhere, met its limit first.
+        return Told(recorded, records | {"call_seconds": [None] * len(recorded.trace)}, None)
 
     def _timed_call(self, run: Run, solver: AnySolver | Auto, status: Status) -> Call:
         """The whole call that a user makes, timed by itself.
 
-        A run that was not certified is not carried out twice: one epoch tells what a call takes besides its updates.
+        A run that was neither certified nor out of time is not carried out twice: one epoch tells what a call takes besides its updates.
         """
         limits = self._limits(run)
-        if status is not Status.CERTIFIED:
+        if status is Status.TIME_EXHAUSTED:
+            limits["test"] = self.test  # its last record is the run's, score and all
+        elif status is not Status.CERTIFIED:
             limits["max_epochs"] = 1.0
         return timed_call(self.dataset.X, self.dataset.y, self.options, solver, limits)
 
@@ -185,6 +203,17 @@ class Contest:
             intercept=float(intercept) if known else None,
             **ending,
         )
+
+
+def _extended(records: dict[str, Any], last: Record) -> dict[str, Any]:
+    """Records by name, up to another run's last one, which ends them."""
+    kept = sum(updates < last.updates for updates in records["updates"])
+    return {name: [*values[:kept], getattr(last, name)] for name, values in records.items()}
+
+
+def _timed(records: dict[str, Any], call: float) -> dict[str, Any]:
+    """Records by name, with their seconds on the clock of a whole call."""
+    return records | {"call_seconds": on_call_clock(records["seconds"], call)}
 
 
 def _solver_of(run: Run) -> AnySolver | Auto:

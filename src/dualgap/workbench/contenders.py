@@ -84,7 +84,9 @@ def held(solvers: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
                 continue
             name = _name_of(asked)
             if name in new or name in HELD:
-                raise ValueError(f"two contenders are called {name}; give one of them another name")
+                raise ValueError(
+                    f"two contenders are called {name}; give one another name, or of estimators another parameter that a race does not set"
+                )
             HELD[name] = new[name] = _as_contender(asked, name)
             names.append(name)
         yield tuple(names)

@@ -39,6 +39,10 @@ class Rival(ABC):
         """Whether its package is installed; nothing is imported."""
         return find_spec(self.module) is not None
 
+    def refusal(self, loss: str) -> str:
+        """What is said of a loss that is none of its `losses`."""
+        return f"{self.name} does {', '.join(self.losses)} only, got {loss}; race it under a loss it knows"
+
     def tolerances(self) -> list[float]:
         """The ladder of its own stopping tolerance, two rungs a decade."""
         rungs = round(2 * np.log10(self.loosest / self.tightest))

@@ -2,47 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from dualgap import spec
 from dualgap.estimators.base import CertifiedModel
-from dualgap.losses import LOSSES, Loss
+from dualgap.losses import Loss
+from dualgap.workbench.rivals import objectives
 from dualgap.workbench.rivals.base import Fit, Rival
 from dualgap.workbench.rivals.function import ONE_RUNG
 
-# The alpha of scikit-learn's classes that means λ: for Ridge of Σ φ, for the others of the mean; SGDRegressor halves the squared loss.
-ALPHAS: dict[str, Callable[[float, int], float]] = {
-    "Ridge": lambda strength, rows: 0.5 * strength * rows,
-    "SGDClassifier": lambda strength, rows: strength,
-    "SGDRegressor": lambda strength, rows: 0.5 * strength,
-}
-# The names that these classes have for the losses of a race, where they are others.
-LOSS_NAMES = {"SGDClassifier": {"logistic": "log_loss"}, "SGDRegressor": {"squared": "squared_error"}}
-
 
 def name_of_estimator(estimator: Any) -> str:
-    """Its own words for itself, after the package they are from: sklearn.LinearSVC(C=2)."""
+    """Its own words for itself, without what the race sets, after the package they are from: sklearn.LinearSVC(dual=True)."""
+    from sklearn.base import clone
+
     package = type(estimator).__module__.partition(".")[0]
-    words = " ".join(repr(estimator).split())
+    shown = clone(estimator, safe=False)
+    if hasattr(shown, "set_params"):
+        defaults = objectives.defaults_of(type(shown))
+        set_by_race = objectives.set_by_race(objectives.class_of(shown)) & defaults.keys()
+        shown.set_params(**{name: defaults[name] for name in set_by_race & _parameters(shown)})
+    words = " ".join(repr(shown).split())
     return words if package == "__main__" else f"{package}.{words}"
 
 
 class EstimatorRival(Rival):
-    """A clone of the estimator for every fit, with C = 1/(λn), or the alpha that means λ, the loss of the race, and no intercept.
+    """A clone of the estimator for every fit, without an intercept, its objective made that of the race.
 
-    Other parameters stay as they are. With `tol` it is fitted at one tolerance after the other; the weights are its `coef_`, and
-    the duals are those of dualgap's own estimators, which have them in `dual_coef_`.
+    `objectives` says for the classes of scikit-learn and dualgap by which parameters, and under which losses that can be; under another loss the class
+    refuses, because its weights are the answer to another question. A class of anybody else's is trusted: it is given
+    C = 1/(λn), the spec of the loss and the loss's own options, where it has such parameters. With `tol` it is fitted at one tolerance after the other; the
+    weights are its `coef_`, and the duals are those of dualgap's own estimators, which have them in `dual_coef_`.
     """
 
     package = "yours"
     module = "builtins"
-    losses = tuple(LOSSES)
 
     def __init__(self, estimator: Any, name: str) -> None:
         self.estimator, self.name = estimator, name  # type: ignore[misc]
-        self.takes = set(estimator.get_params(deep=False)) if hasattr(estimator, "get_params") else set()
+        self.known = objectives.class_of(estimator)
+        self.losses = objectives.losses_of(self.known)  # type: ignore[misc]
+        self.takes = _parameters(estimator)
+
+    def refusal(self, loss: str) -> str:
+        """Why its weights would answer another question than the race's."""
+        if not self.losses:
+            return (
+                f"{self.name} minimizes an objective of its own, which no parameter makes that of a race; "
+                "race a function that returns its weights to have them judged nevertheless"
+            )
+        return (
+            f"{self.name} minimizes the objective of a race under {' and '.join(self.losses)} only, and one of its own "
+            f"under {loss}; race it under a loss it knows"
+        )
 
     def tolerances(self) -> list[float]:
         return super().tolerances() if "tol" in self.takes else ONE_RUNG
@@ -63,7 +78,7 @@ class EstimatorRival(Rival):
         from sklearn.base import clone
 
         wanted = {"tol": tolerance, "max_iter": iterations, "random_state": seed, "fit_intercept": False}
-        wanted |= _objective(type(self.estimator).__name__, loss.name, strength, rows)
+        wanted |= self._objective(loss, strength, rows)
         model = clone(self.estimator, safe=False)
         if self.takes:
             model.set_params(**{name: value for name, value in wanted.items() if name in self.takes})
@@ -74,11 +89,20 @@ class EstimatorRival(Rival):
         return Fit(
             np.asarray(model.coef_, dtype=np.float64).ravel(),
             None if iterations_made is None else int(np.max(iterations_made)),
-            np.asarray(model.dual_coef_).ravel() if isinstance(model, CertifiedModel) else None,
+            self._duals(model, loss) if isinstance(model, CertifiedModel) else None,
         )
 
+    def _objective(self, loss: Loss, strength: float, rows: int) -> dict[str, Any]:
+        if self.known is None:
+            options: dict[str, Any] = asdict(loss)  # type: ignore[call-overload]
+            return {"C": 1.0 / (strength * rows), "loss": spec.text_of(loss)} | options
+        defaults = objectives.defaults_of(type(self.estimator))
+        neutral = {name: defaults[name] for name in objectives.NEUTRAL if name in defaults}
+        return neutral | objectives.parameters_of(self.known, loss, strength, rows)
 
-def _objective(name: str, loss: str, strength: float, rows: int) -> dict[str, Any]:
-    """The parameters that make the estimator's objective the race's, where their meaning is known."""
-    alpha = {"alpha": ALPHAS[name](strength, rows)} if name in ALPHAS else {}
-    return {"C": 1.0 / (strength * rows), "loss": LOSS_NAMES.get(name, {}).get(loss, loss)} | alpha
+    def _duals(self, model: Any, loss: Loss) -> Any:
+        return objectives.DUAL_FACTORS.get((str(self.known), loss.name), 1.0) * np.asarray(model.dual_coef_).ravel()
+
+
+def _parameters(estimator: Any) -> set[str]:
+    return set(estimator.get_params(deep=False)) if hasattr(estimator, "get_params") else set()

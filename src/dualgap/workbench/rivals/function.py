@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dualgap import spec
 from dualgap.losses import LOSSES, Loss
 from dualgap.workbench.rivals.base import Fit, Rival
 
@@ -18,7 +19,7 @@ ONE_RUNG = [1.0]
 class FunctionRival(Rival):
     """`function(X, y, …)` → w, for P with rows X and labels or targets y.
 
-    It is given those of `loss`, `strength`, `tol`, `max_iter`, `seed` and `n_jobs` that its signature names. With `tol` it is called
+    It is given those of `loss` (a spec with its options, such as "quantile(tau=0.9)"), `strength`, `tol`, `max_iter`, `seed` and `n_jobs` that its signature names. With `tol` it is called
     at one tolerance after the other, as other packages are.
     """
 
@@ -50,7 +51,7 @@ class FunctionRival(Rival):
         threads: int = 1,
     ) -> Fit:
         known = {
-            "loss": loss.name,
+            "loss": spec.text_of(loss),
             "strength": strength,
             "tol": tolerance,
             "max_iter": iterations,

@@ -126,9 +126,7 @@ def _check(rival: Rival, problem: Problem) -> None:
     if not rival.available():
         raise ValueError(f"{rival.name} is not installed; python -m pip install {rival.package}")
     if problem.loss.name not in rival.losses:
-        raise ValueError(
-            f"{rival.name} does {', '.join(rival.losses)} only, got {problem.loss.name}; race it under a loss it knows"
-        )
+        raise ValueError(rival.refusal(problem.loss.name))
     if problem.intercept and not rival.fits_intercepts:
         raise ValueError(
             f"{rival.name} needs a problem without a free intercept, because its own is not the same; "

@@ -8,6 +8,7 @@ import numpy as np
 
 from dualgap.losses import Loss
 from dualgap.workbench.rivals.base import Fit, Rival
+from dualgap.workbench.rivals.objectives import losses_of, parameters_of
 
 
 class LinearSVC(Rival):
@@ -16,7 +17,7 @@ class LinearSVC(Rival):
     name = "scikit-learn LinearSVC"
     package = "scikit-learn"
     module = "sklearn"
-    losses = ("hinge", "squared_hinge")
+    losses = losses_of("sklearn.LinearSVC")
     loosest = 1e3  # on rows of large values, or many, 1 is a tight tolerance already
 
     def fit(
@@ -35,8 +36,7 @@ class LinearSVC(Rival):
         from sklearn.svm import LinearSVC as Estimator
 
         model = Estimator(
-            C=1.0 / (strength * rows),
-            loss=loss.name,
+            **parameters_of("sklearn.LinearSVC", loss, strength, rows),
             dual=True if loss.name == "hinge" else "auto",  # the hinge has no primal method there
             tol=tolerance,
             max_iter=iterations,

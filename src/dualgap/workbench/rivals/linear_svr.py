@@ -8,13 +8,7 @@ import numpy as np
 
 from dualgap.losses import Loss
 from dualgap.workbench.rivals.base import Fit, Rival
-
-# Ours on the left, its own on the right.
-LOSS_NAMES = {
-    "absolute": "epsilon_insensitive",
-    "epsilon_insensitive": "epsilon_insensitive",
-    "squared_epsilon_insensitive": "squared_epsilon_insensitive",
-}
+from dualgap.workbench.rivals.objectives import losses_of, parameters_of
 
 
 class LinearSVR(Rival):
@@ -23,7 +17,7 @@ class LinearSVR(Rival):
     name = "scikit-learn LinearSVR"
     package = "scikit-learn"
     module = "sklearn"
-    losses = tuple(LOSS_NAMES)
+    losses = losses_of("sklearn.LinearSVR")
     loosest = 1e3  # on rows of large values, or many, 1 is a tight tolerance already
 
     def fit(
@@ -42,9 +36,7 @@ class LinearSVR(Rival):
         from sklearn.svm import LinearSVR as Estimator
 
         model = Estimator(
-            C=1.0 / (strength * rows),
-            loss=LOSS_NAMES[loss.name],
-            epsilon=getattr(loss, "epsilon", 0.0),
+            **parameters_of("sklearn.LinearSVR", loss, strength, rows),
             dual="auto"
             if loss.name == "squared_epsilon_insensitive"
             else True,  # the others have no primal method there

@@ -8,6 +8,7 @@ import numpy as np
 
 from dualgap.losses import Loss
 from dualgap.workbench.rivals.base import Fit, Rival
+from dualgap.workbench.rivals.objectives import losses_of, parameters_of
 
 
 class LogisticRegression(Rival):
@@ -16,7 +17,7 @@ class LogisticRegression(Rival):
     name = "scikit-learn LogisticRegression"
     package = "scikit-learn"
     module = "sklearn"
-    losses = ("logistic",)
+    losses = losses_of("sklearn.LogisticRegression")
     threaded = True
     solver: ClassVar[str] = "lbfgs"
     dual: ClassVar[bool] = False
@@ -37,7 +38,7 @@ class LogisticRegression(Rival):
         from sklearn.linear_model import LogisticRegression as Estimator
 
         model = Estimator(
-            C=1.0 / (strength * rows),
+            **parameters_of("sklearn.LogisticRegression", loss, strength, rows),
             tol=tolerance,
             max_iter=iterations,
             fit_intercept=False,

@@ -8,6 +8,7 @@ import numpy as np
 
 from dualgap.losses import Loss
 from dualgap.workbench.rivals.base import Fit, Rival
+from dualgap.workbench.rivals.objectives import losses_of, parameters_of
 
 
 class Ridge(Rival):
@@ -16,7 +17,7 @@ class Ridge(Rival):
     name = "scikit-learn Ridge"
     package = "scikit-learn"
     module = "sklearn"
-    losses = ("squared",)
+    losses = losses_of("sklearn.Ridge")
     threaded = True
 
     def fit(
@@ -35,7 +36,11 @@ class Ridge(Rival):
         from sklearn.linear_model import Ridge as Estimator
 
         model = Estimator(
-            alpha=0.5 * strength * rows, tol=tolerance, max_iter=iterations, fit_intercept=False, random_state=seed
+            **parameters_of("sklearn.Ridge", loss, strength, rows),
+            tol=tolerance,
+            max_iter=iterations,
+            fit_intercept=False,
+            random_state=seed,
         ).fit(X, y)
         return Fit(
             np.asarray(model.coef_, dtype=np.float64).ravel(), None if model.n_iter_ is None else int(model.n_iter_)

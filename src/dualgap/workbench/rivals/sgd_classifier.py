@@ -8,9 +8,7 @@ import numpy as np
 
 from dualgap.losses import Loss
 from dualgap.workbench.rivals.base import Fit, Rival
-
-# Ours on the left, its own on the right.
-LOSS_NAMES = {"hinge": "hinge", "squared_hinge": "squared_hinge", "logistic": "log_loss"}
+from dualgap.workbench.rivals.objectives import losses_of, parameters_of
 
 
 class SGDClassifier(Rival):
@@ -19,7 +17,7 @@ class SGDClassifier(Rival):
     name = "scikit-learn SGDClassifier"
     package = "scikit-learn"
     module = "sklearn"
-    losses = tuple(LOSS_NAMES)
+    losses = losses_of("sklearn.SGDClassifier")
     tightest = 1e-7
 
     def fit(
@@ -38,8 +36,7 @@ class SGDClassifier(Rival):
         from sklearn.linear_model import SGDClassifier as Estimator
 
         model = Estimator(
-            loss=LOSS_NAMES[loss.name],
-            alpha=strength,
+            **parameters_of("sklearn.SGDClassifier", loss, strength, rows),
             tol=tolerance,
             max_iter=iterations,
             fit_intercept=False,

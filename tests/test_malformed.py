@@ -90,6 +90,24 @@ def test_malformed_svmlight_is_refused(tmp_path: Path, content: str, words: str)
         ("a,b,y\n1,2,0\n3,4,1e999\n5,6,0\n", "line 3 of a.csv has '1e999' in column y"),
         ("a,b,y\n1,x,0\n3,z,1\n", "text in column b (for example 'x' in line 2)"),
         ("a,b,y\n1,2,0\n3,,1\n", "1 missing cell in column b, the first in line 3"),
+        (
+            "a,b,y\n1,2,\n3,4,1\n",
+            "in column y, the first in line 2; leave those rows out, for a target is never filled",
+        ),
+        ('a,b,y\n1,"2,233",0\n3,"1,111",1\n', "'2,233' looks like 2233 with a mark between thousands"),
+        (
+            'a,b,y\n1,"1,234.5",0\n3,"4,111.7",1\n',
+            "looks like 1234.5 with marks between thousands: write numbers without them",
+        ),
+        (
+            "a;b;y\n1;1.234,5;0\n3;2.333,5;1\n",
+            "like 1234,5 with marks between thousands: write numbers without them, and then pass --decimal ,",
+        ),
+        (
+            'a,y\n1,"2,233"\n3,"1,111"\n',
+            "the target of a.csv has '2,233' in line 2, which is no number; '2,233' looks like 2233",
+        ),
+        ("a,y\n1, yes\n2,no\n3,yes\n", "the labels ' yes' in line 2 and 'yes' in line 4, which differ in blanks alone"),
         ("a,b,y\n1,2,0\n3,4\n", "line 3 of a.csv has 2 cells where the first has 3"),
         ("a,b,y\n1,2,0\n3,4,1,7\n", "line 3 of a.csv has 4 cells where the first has 3"),
         ("a,b,c,y\n1,2,0\n3,4,1\n", "line 2 of a.csv has 3 cells where the first has 4"),

@@ -114,7 +114,7 @@ def test_columns_are_dropped_by_name_or_position(tmp_path: Path) -> None:
 
 def test_text_and_missing_cells_are_told_together(tmp_path: Path) -> None:
     sentence = refusal(written(tmp_path / "a.csv", "job,age,y\nnurse,,0\ncook,2,1\n"))
-    for words in ("text in column job", "1 missing cell in column age", "--onehot, fills with --impute median"):
+    for words in ("text in column job", "1 missing cell in column age", "--onehot, fill with --impute median"):
         assert words in sentence
 
 

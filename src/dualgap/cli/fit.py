@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from dualgap.cli.checks import checked_iterates, checked_options, checked_output, strength_of
+from dualgap.cli.columns import COLUMNS, Category, Decimal, Drop, Encoding, Impute, OneHot
 from dualgap.cli.console import make_console, reading
 from dualgap.cli.fit_blocks import asks_for_blocks
 from dualgap.cli.fit_blocks import carry_out as fit_blocks
@@ -58,7 +59,6 @@ dualgap fit houses.csv --target price --loss "quantile(tau=0.9)" --test-size 0.2
 
 dualgap fit data/*.parquet --target clicked --loss logistic --memory-limit 1GB
 """
-COLUMNS = "Columns of a table"
 
 
 def fit(
@@ -80,36 +80,10 @@ def fit(
     C: Annotated[
         float | None, typer.Option("--C", metavar="X", help="Instead of --strength: λ = 1/(C·n), as in scikit-learn.")
     ] = None,
-    onehot: Annotated[
-        bool,
-        typer.Option(
-            "--onehot",
-            help="Make a column of 0 and 1 of each category of each text column; a missing cell is a category.",
-            rich_help_panel=COLUMNS,
-        ),
-    ] = False,
-    category: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COL",
-            help="Take a column as categories whatever it holds, numbers such as zip codes too; repeatable.",
-            rich_help_panel=COLUMNS,
-        ),
-    ] = None,
-    impute: Annotated[
-        str | None,
-        typer.Option(
-            metavar="mean|median",
-            help="Fill missing numbers with the mean or median of their column.",
-            rich_help_panel=COLUMNS,
-        ),
-    ] = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COL", help="Leave a column out, by name or position; repeatable.", rich_help_panel=COLUMNS
-        ),
-    ] = None,
+    onehot: OneHot = False,
+    category: Category = None,
+    impute: Impute = None,
+    drop: Drop = None,
     standardize: Annotated[
         bool,
         typer.Option(
@@ -118,22 +92,8 @@ def fit(
             rich_help_panel=COLUMNS,
         ),
     ] = False,
-    encoding: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Encoding of a csv file, such as latin-1 or cp1252. (default: UTF-8, or as its mark says)",
-            rich_help_panel=COLUMNS,
-        ),
-    ] = None,
-    decimal: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MARK",
-            help="Decimal mark of a csv file, . or , (default: found out, and asked for where it cannot be)",
-            rich_help_panel=COLUMNS,
-        ),
-    ] = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
     features: Annotated[
         str | None,
         typer.Option(

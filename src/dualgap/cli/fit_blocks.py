@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dualgap.cli.console import bytes_words, make_console, score, show
+from dualgap.data.files import source
 
 if TYPE_CHECKING:
     from dualgap.data.blocks import Blocks
@@ -55,12 +56,13 @@ def carry_out(options: Mapping[str, Any], path: Path, quiet: bool) -> None:
             raise ValueError(f"--{name.replace('_', '-')} needs rows in memory, got row blocks; leave it out")
     if options["dask"] is not None and options["workers"] is not None:
         raise ValueError("a fit needs --dask or --workers, got both; --workers starts a cluster of its own")
+    paths = _paths(options["data"])
     if options["target"] is None:
         raise ValueError("row blocks need --target, the column of the labels or their .npy file, got none; name it")
     with ExitStack() as stack:
         if options["dask"] is not None or options["workers"] is not None:
             stack.enter_context(_cluster(options["dask"], options["workers"]))
-        blocks, size = _blocks(options)
+        blocks, size = _blocks(options, paths)
         try:
             model, results = _fitted(options, blocks, size, quiet)
         except KeyboardInterrupt:
@@ -100,13 +102,21 @@ def _cluster(address: str | None, workers: int | None) -> Iterator[None]:
         yield
 
 
-def _blocks(options: Mapping[str, Any]) -> tuple[Blocks, int]:
-    """The blocks, and the bytes of the files."""
-    from dualgap.data.blocks import Blocks
+def _paths(data: Sequence[str]) -> list[str] | None:
+    """The Parquet files that are named, all there; None for a file of another kind."""
     from dualgap.data.blocks.sources import parquet_paths
 
+    for named in map(Path, data):
+        if "*" not in str(named) and not named.is_dir():
+            source(named)
+    return parquet_paths(data if len(data) > 1 else data[0])
+
+
+def _blocks(options: Mapping[str, Any], paths: Sequence[str] | None) -> tuple[Blocks, int]:
+    """The blocks, and the bytes of the files."""
+    from dualgap.data.blocks import Blocks
+
     data = options["data"]
-    paths = parquet_paths(data if len(data) > 1 else data[0])
     target, weight, limit = options["target"], options["weight"], options["memory_limit"]
     is_on_dask = options["dask"] is not None or options["workers"] is not None
     if paths is None:

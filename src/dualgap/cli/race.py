@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from dualgap.cli.columns import Category, Decimal, Drop, Encoding, Impute, OneHot
 from dualgap.cli.console import make_console
-from dualgap.data.files import unused
+from dualgap.data.files import refuse_unwritable, unused
 
 if TYPE_CHECKING:
     from dualgap.cli.race_views import View
@@ -31,6 +32,8 @@ HELP = (
     '([bold]dualgap datasets[/] lists them), a spec such as [bold]"simulated(n=500, seed=3)"[/], or a file: '
     ".svm/.libsvm and .csv (also .gz and .bz2), .npz, .parquet, or a folder or zip of pictures. Results, settings (race.toml) and a page (race.html) go to a "
     "new numbered folder; nothing is overwritten.\n\n"
+    "Tables may have text (--onehot), missing cells (--impute) and columns that should not be used (--drop), as in "
+    "[bold]dualgap fit[/]; what is done to columns is learned from the training part.\n\n"
     "[bold]--resume[/] goes on in the newest such folder, or in -o DIR, with the settings kept there: finished runs are "
     "never run again. More data, strengths, solvers, repeats and jobs may be asked for; other settings than those of "
     "the finished runs are refused.\n\n"
@@ -45,6 +48,8 @@ dualgap race digits -s sdca -s "pegasos(batch_size=8)" --seconds 2
 dualgap race wine.csv --positive 2 --loss logistic --strength 1/n --rivals
 
 dualgap race houses.csv --target price --loss huber --repeats 100 --jobs 2
+
+dualgap race people.csv --target income --onehot --impute median
 
 dualgap race --config race.toml --open
 """
@@ -137,6 +142,12 @@ def race(
             help="Give columns mean 0 and deviation 1 by the training part. (default: dense data that was measured)",
         ),
     ] = None,
+    onehot: OneHot = False,
+    category: Category = None,
+    impute: Impute = None,
+    drop: Drop = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
     features: Annotated[
         str | None,
         typer.Option(
@@ -166,7 +177,7 @@ def race(
         for name, value in context.params.items()
         if value != () and getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
     }
-    for name in ("data", "solver", "strength"):
+    for name in ("data", "solver", "strength", "category", "drop"):
         options[name] = options[name] or None
     _carry_out(options, typed, quiet=quiet or context.obj == "quiet")
 
@@ -211,7 +222,9 @@ def _carry_out_in(
         plan.check_goes_on(done)
     svg = None if options["svg"] is None else Path(options["svg"])
     if svg is not None:
-        unused(svg)
+        refuse_unwritable(unused(svg))
+    if resumed is None:
+        store.check_folder(Path() if out is None else out)
     if options["parquet"]:
         store.check_parquet()
     runner.check_data(plan)

@@ -26,6 +26,8 @@ NUMERIC = {
 _COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
 # 1,234 is 1.234 or 1234.
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+# 1,234.5, 1.234,5, 1,234,567: marks between groups of three digits, and at most one decimal mark of the other kind.
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}((,\d{3})+(\.\d+)?|(\.\d{3})+,\d+|(\.\d{3}){2,})")
 _DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{2}|\d{4})( .*)?|\d{1,2}:\d{2}(:\d{2})?"
 )
@@ -117,12 +119,12 @@ def decimal_mark(name: str, delimiter: str, columns: Iterable[Kinds]) -> str:
     if commas and points:
         raise ValueError(
             f"{name} has numbers with a decimal comma ({commas[0].cell!r} in line {commas[0].line}) and with a point "
-            f"({points[0].cell!r} in line {points[0].line}); write them one way, or say which: dualgap fit --decimal ,"
+            f"({points[0].cell!r} in line {points[0].line}); write them one way, or say which: --decimal ,"
         )
     if commas and not any(COMMA in kinds for kinds in numeric):
         raise ValueError(
             f"{commas[0].cell!r} in line {commas[0].line} of {name} could be {commas[0].cell.replace(',', '.')} or "
-            f"{commas[0].cell.replace(',', '')}; say that the comma is a decimal one (dualgap fit --decimal ,) or write "
+            f"{commas[0].cell.replace(',', '')}; say that the comma is a decimal one (--decimal ,) or write "
             "the numbers without it"
         )
     return "," if commas else "."
@@ -137,7 +139,7 @@ def refuse_columns(
         if odd is not None and is_mostly_numbers(kinds, decimal):
             raise ValueError(
                 f"{place} {odd.line} of {name} has {odd.cell!r} in column {column}, which is no finite number as "
-                "most rows have there; correct it, or leave the row out"
+                f"most rows have there; {reading_advice(odd.cell) or 'correct it, or leave the row out'}"
             )
     dates = [column for column, kinds in columns.items() if is_date(kinds)]
     text = [column for column, kinds in columns.items() if not is_numeric(kinds, decimal) and column not in dates]
@@ -146,25 +148,48 @@ def refuse_columns(
     if text:
         odd = _first_odd(columns[text[0]], decimal)
         assert odd is not None
-        comma = "; a decimal comma is read with --decimal ," if _COMMA.fullmatch(odd.cell) else ""
-        also, fill = (f", and {missing}", ", fills with --impute median") if missing else ("", "")
+        also, fill = (f", and {missing}", ", fill with --impute median") if missing else ("", "")
+        found = f"{name} has text in column {some(text)} (for example {odd.cell!r} in {place} {odd.line}){also}"
+        if advice := reading_advice(odd.cell):
+            raise ValueError(f"{found}; {advice}")
         raise ValueError(
-            f"{name} has text in column {some(text)} (for example {odd.cell!r} in {place} {odd.line}){also}; dualgap fit "
-            f"makes numbers of text with --onehot{fill} and leaves columns out with --drop, and pandas.get_dummies or "
-            f"scikit-learn's OneHotEncoder do so elsewhere{comma}"
+            f"{found}; dualgap fit and race make numbers of text with --onehot{fill} and leave columns out with --drop, "
+            "and pandas.get_dummies or scikit-learn's OneHotEncoder do so elsewhere"
         )
     if dates:
         seen = columns[dates[0]][DATE]
         raise ValueError(
             f"{name} has dates in column {some(dates)} (for example {seen.cell!r} in {place} {seen.line}), and a linear "
             "model needs numbers; write days since a fixed day, or the month and the weekday, in their place, or leave "
-            "the column out: dualgap fit --drop"
+            "the column out: --drop"
         )
     if missing:
         raise ValueError(
-            f"{name} has {missing}; dualgap fit fills them with --impute median, and scikit-learn's SimpleImputer does so "
-            "elsewhere; or leave those rows or columns out"
+            f"{name} has {missing}; dualgap fit and race fill them with --impute median, and scikit-learn's SimpleImputer "
+            "does so elsewhere; or leave those rows or columns out"
         )
+
+
+def refuse_missing_labels(name: str, column: str, gaps: Seen, place: str = "line") -> None:
+    """A refusal of a target with missing cells, which nothing fills."""
+    raise ValueError(
+        f"the target of {name} has {_missing({column: gaps}, place)}; leave those rows out, for a target is never filled"
+    )
+
+
+def reading_advice(cell: str) -> str:
+    """What to do about a cell that looks like a number written another way; nothing of any other cell."""
+    if _THOUSANDS.fullmatch(cell):
+        if _GROUPED.fullmatch(cell):
+            return (
+                f"{cell!r} looks like {cell.replace(',', '')} with a mark between thousands: write numbers without it; "
+                f"if it is {cell.replace(',', '.')}, with a decimal comma, pass --decimal ,"
+            )
+        point = cell.rfind(".") < cell.rfind(",") and cell.count(",") == 1
+        plain = cell.replace(".", "") if point else cell.replace(",", "") if "," in cell else cell.replace(".", "")
+        comma = ", and then pass --decimal , for the decimal comma" if "," in plain else ""
+        return f"{cell!r} looks like {plain} with marks between thousands: write numbers without them{comma}"
+    return "a decimal comma is read with --decimal ," if _COMMA.fullmatch(cell) else ""
 
 
 def _missing(gaps: Mapping[str, Seen], place: str) -> str:

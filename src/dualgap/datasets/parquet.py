@@ -107,7 +107,7 @@ def labels(path: Path, name: str) -> np.ndarray[Any, Any]:
     found = labels_of(column)
     if found is None:
         gone = [row for row, value in enumerate(column.to_pylist(), 1) if value is None or value != value]
-        cells.refuse_columns(path.name, {name: {cells.GAP: cells.Seen(len(gone), gone[0], "")}}, ".", "row")
+        cells.refuse_missing_labels(path.name, name, cells.Seen(len(gone), gone[0], ""), "row")
     assert found is not None
     return found
 

@@ -46,6 +46,7 @@ def read_table(opener: Opener, name: str, target: str | int | None, options: Tex
 def _read_slowly(opener: Opener, name: str, layout: Layout) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Words are welcome in the target alone."""
     kinds, layout = scanned(opener, name, layout)
+    _refuse_missing_labels(name, layout, kinds)
     watched = set(layout.features) | ({layout.target} if _is_measured(kinds, layout) else set())
     refuse(name, layout, {column: kinds[column] for column in sorted(watched)})
     labels = labels_of(opener, name, layout, kinds)
@@ -127,14 +128,40 @@ def columns_of(
 def labels_of(opener: Opener, name: str, layout: Layout, kinds: dict[int, Kinds]) -> np.ndarray[Any, Any]:
     """The target as numbers where it is numbers, else as words; a missing label is refused."""
     target = layout.target
-    if cells.GAP in kinds[target]:
-        refuse(name, layout, {target: {cells.GAP: kinds[target][cells.GAP]}})
+    _refuse_missing_labels(name, layout, kinds)
     if _is_measured(kinds, layout):
         return columns_of(opener, name, layout, [target])[0]
-    labels = [row[target].strip() for _, row in records(opener, name, layout)]
+    odd = next((kinds[target][kind] for kind in (cells.GROUPED, cells.COMMA) if kind in kinds[target]), None)
+    if odd is not None and cells.is_numeric(kinds[target], ","):
+        raise ValueError(
+            f"the target of {name} has {odd.cell!r} in line {odd.line}, which is no number; {cells.reading_advice(odd.cell)}"
+        )
+    labels = _words(opener, name, layout)
     if any("\0" in label for label in labels):
         raise ValueError(f"{name} has a label with a NUL byte, which arrays of text cannot hold; write another label")
     return np.array(labels)
+
+
+def _refuse_missing_labels(name: str, layout: Layout, kinds: dict[int, Kinds]) -> None:
+    if cells.GAP in kinds[layout.target]:
+        cells.refuse_missing_labels(name, layout.names[layout.target], kinds[layout.target][cells.GAP])
+
+
+def _words(opener: Opener, name: str, layout: Layout) -> list[str]:
+    """The labels without blanks at their ends; two that differ in these alone are refused, because labels are never merged."""
+    first: dict[str, tuple[str, int]] = {}
+    labels = []
+    for line, row in records(opener, name, layout):
+        written = row[layout.target]
+        label = written.strip()
+        other, where = first.setdefault(label, (written, line))
+        if other != written:
+            raise ValueError(
+                f"{name} has the labels {other!r} in line {where} and {written!r} in line {line}, which differ in blanks "
+                "alone; write them one way, or as two words"
+            )
+        labels.append(label)
+    return labels
 
 
 def _is_measured(kinds: dict[int, Kinds], layout: Layout) -> bool:

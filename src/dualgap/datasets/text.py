@@ -61,7 +61,7 @@ def undecodable(path: Path, encoding: str | None) -> str | None:
             except UnicodeDecodeError as error:
                 said = "UTF-8" if known == UTF_8 else known
                 advice = (
-                    "save the file as UTF-8, or name its encoding, for instance dualgap fit --encoding latin-1"
+                    "save the file as UTF-8, or name its encoding, for instance --encoding latin-1"
                     if encoding is None
                     else "name another encoding"
                 )

@@ -16,7 +16,8 @@ from dualgap.data.files import source, write_text
 from dualgap.datasets import title
 from dualgap.features import choose_map
 from dualgap.losses import LOSSES
-from dualgap.workbench import contenders
+from dualgap.workbench import columns, contenders
+from dualgap.workbench.columns import Columns
 from dualgap.workbench.plan import (
     DEFAULT_DATA,
     DEFAULT_EPOCHS,
@@ -54,6 +55,12 @@ OPTIONS: dict[str, str] = {
     "positive": "labels",
     "intercept": "flag",
     "standardize": "flag",
+    "onehot": "flag",
+    "category": "labels",
+    "impute": "text",
+    "drop": "labels",
+    "encoding": "text",
+    "decimal": "text",
     "features": "text",
     "parquet": "flag",
     "keep_iterates": "flag",
@@ -153,9 +160,14 @@ def plan_of(options: Mapping[str, Any]) -> Plan:
             for name in ("tol", "gap_tol", "test_size", "repeats", "seed", "intercept", "standardize", "target")
         },
         positive=tuple(options["positive"] or ()),
+        columns=Columns(**{name: _frozen(options[name]) for name in columns.NAMES if options[name] is not None}),
         features=_map_text(options["features"], options["seed"]),
         rivals=tuple(installed()) if options["rivals"] else (),
     )
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _given(value: Any, default: Any) -> Any:

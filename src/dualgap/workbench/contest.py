@@ -14,7 +14,7 @@ from threadpoolctl import ThreadpoolController
 
 from dualgap import spec
 from dualgap.certificate import Certificate
-from dualgap.datasets import Dataset, for_task, load, split
+from dualgap.datasets import Dataset
 from dualgap.fitted_features import FittedMap
 from dualgap.losses import LOSSES
 from dualgap.problem import Problem
@@ -24,6 +24,7 @@ from dualgap.solvers import AnySolver, Auto
 from dualgap.trace import Record
 from dualgap.workbench import machine, store
 from dualgap.workbench.calls import Call, on_call_clock, timed_call
+from dualgap.workbench.columns import read_parts
 from dualgap.workbench.contenders import find
 from dualgap.workbench.plan import Run, strength_of
 from dualgap.workbench.rivals import RIVALS, Rival
@@ -225,8 +226,7 @@ def _solver_of(run: Run) -> AnySolver | Auto:
 def prepared_data(run: Run) -> Dataset:
     """The data of a run: loaded, labels fit for its loss, split, standardized and mapped to features where asked."""
     task = spec.build(run.loss, LOSSES, "loss").task
-    dataset = for_task(load(run.data, run.target, run.positive), task)
-    dataset = split(dataset, run.test_size, run.split_seed, run.standardize, stratify=task == "classification")
+    dataset = read_parts(run, task)
     if is_centered(run):
         dataset = _centered(dataset)
     return dataset if run.features is None else _mapped(dataset, run.features)

@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dualgap.limits import check_gap_tol
+from dualgap.workbench import columns
+from dualgap.workbench.columns import ALL_NUMBERS, Columns
 
 # The end of a run where none is given: small data gets all its epochs, large data does not take all day.
 DEFAULT_EPOCHS, DEFAULT_SECONDS = 500.0, 10.0
@@ -66,13 +68,17 @@ class Run:
     experiment: str | None = None  # of a replication
     gap_tol: float | None = None  # an absolute gap that ends the run as well
     features: str | None = None  # a feature map that replaces the columns
+    columns: Columns = ALL_NUMBERS
     code: str | None = None  # a hash of the file that a contender of the user's is in, or IN_MEMORY
 
     @property
     def settings(self) -> dict[str, Any]:
         """The settings as plain values, as they are written to disk; those that few runs have, where they have them."""
         told = asdict(self) | {"positive": list(self.positive)}
-        return {name: value for name, value in told.items() if value is not None or name not in RARE}
+        del told["columns"]
+        return {
+            name: value for name, value in told.items() if value is not None or name not in RARE
+        } | self.columns.given
 
     @property
     def id(self) -> str:
@@ -115,6 +121,7 @@ class Plan:
     experiment: str | None = None
     gap_tol: float | None = None
     features: str | None = None
+    columns: Columns = ALL_NUMBERS
     own: tuple[str, ...] = ()
     codes: tuple[tuple[str, str], ...] = ()  # contenders of the user's, each with a hash of its file, or IN_MEMORY
 
@@ -200,6 +207,7 @@ class Plan:
             experiment=self.experiment,
             gap_tol=None if self.gap_tol is None else float(self.gap_tol),
             features=self.features,
+            columns=self.columns,
             code=dict(self.codes).get(solver),
         )
 
@@ -236,4 +244,5 @@ SHARED = (
     "features",
     "target",
     "positive",
+    *columns.NAMES,
 )

@@ -53,6 +53,12 @@ def race(
     features: object = None,
     target: str | None = None,
     positive: Any = (),
+    onehot: bool = False,
+    category: Any = None,
+    impute: str | None = None,
+    drop: Any = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
     rivals: bool = False,
     jobs: int = 1,
     threads: int = 1,
@@ -99,6 +105,16 @@ def race(
         The column of a file that holds the targets.
     positive : str or list of str, optional
         Labels that are set against all others.
+    onehot : bool, default False
+        Makes columns of 0 and 1 of the text in a file.
+    category : str or list of str, optional
+        Columns of a file that are categories whatever they hold.
+    impute : {"mean", "median"}, optional
+        What fills missing numbers of a file.
+    drop : str or list of str, optional
+        Columns of a file that are left out.
+    encoding, decimal : str, optional
+        The encoding and the decimal mark of a csv file, where it does not tell.
     rivals : bool, default False
         Puts the other packages that are installed beside the solvers.
     jobs : int, default 1
@@ -158,7 +174,14 @@ def race(
                 "standardize": standardize,
                 "features": features,
                 "target": target,
-                "positive": [str(label) for label in _several(positive)],
+                **{
+                    name: [str(one) for one in _several(given or ())]
+                    for name, given in (("positive", positive), ("category", category), ("drop", drop))
+                },
+                "onehot": onehot,
+                "impute": impute,
+                "encoding": encoding,
+                "decimal": decimal,
                 "rivals": rivals,
             }
         )

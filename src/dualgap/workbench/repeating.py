@@ -7,12 +7,25 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from dualgap.workbench import columns
 from dualgap.workbench.arrays import Arrays
 from dualgap.workbench.plan import IN_MEMORY, SHARED
 
 Settings = Mapping[str, Any]
 # The options of a command that are typed with a value.
-VALUED = ("loss", "epochs", "seconds", "tol", "gap_tol", "test_size", "features", "target")
+VALUED = (
+    "loss",
+    "epochs",
+    "seconds",
+    "tol",
+    "gap_tol",
+    "test_size",
+    "features",
+    "target",
+    "impute",
+    "encoding",
+    "decimal",
+)
 
 
 def command_of(runs: Iterable[Any]) -> str:
@@ -52,6 +65,7 @@ def _call(settings: Sequence[Settings]) -> str:
         **{name: first.get(name) for name in ("loss", "epochs", "seconds", "tol", "gap_tol", "features")},
         **{name: first.get(name) for name in ("test_size", "intercept", "standardize", "target")},
         "positive": list(first.get("positive") or []),
+        **{name: first.get(name) for name in columns.NAMES},
         "repeats": _repeats(settings),
         "seed": first.get("split_seed", 0),
         "rivals": len(asked) < len(settings),
@@ -78,6 +92,8 @@ def _command(settings: Sequence[Settings]) -> str:
         ("-s", [one["solver"] for one in asked]),
         ("--strength", [one["strength"] for one in settings]),
         ("--positive", first.get("positive") or []),
+        ("--category", first.get("category") or []),
+        ("--drop", first.get("drop") or []),
     ):
         for value in dict.fromkeys(values):
             words += [name, str(value)]
@@ -85,7 +101,7 @@ def _command(settings: Sequence[Settings]) -> str:
         if first.get(name) is not None:
             words += [f"--{name.replace('_', '-')}", _typed(first[name])]
     words += ["--repeats", str(_repeats(settings)), "--seed", str(first.get("split_seed", 0))]
-    words += ["--intercept"] if first.get("intercept") else []
+    words += [f"--{name}" for name in ("intercept", "onehot") if first.get(name)]
     if first.get("standardize") is not None:
         words.append("--standardize" if first["standardize"] else "--no-standardize")
     words += ["--threads", str(first["threads"])] if first["threads"] != 1 else []

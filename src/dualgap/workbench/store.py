@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from numpy.typing import NDArray
 
-from dualgap.data.files import destination, parsed_json, unused, written_whole
+from dualgap.data.files import destination, parsed_json, refuse_unwritable, unused, written_whole
 from dualgap.data.npy import write_arrays
 from dualgap.workbench.decompression import content_of
 from dualgap.workbench.results_schema import strange_field
@@ -83,14 +83,23 @@ def newest_folder(parent: Path, stem: str = "dualgap-race") -> Path:
     return max(numbered, key=lambda path: (len(path.name), path.name))
 
 
-def claim_folder(folder: Path) -> Path:
-    """Make `folder` if need be; refused where it already holds results."""
+def check_folder(folder: Path) -> None:
+    """A refusal of a folder that already holds results, or that cannot be made or written to; nothing is left behind."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{str(folder)!r} is a file; choose a folder for the results")
     if (folder / FILE).exists():
         raise ValueError(
             f"{str(folder)!r} already holds {FILE}, and nothing is overwritten; choose another folder, or pass --resume to go on there"
         )
+    nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not nearest.is_dir():
+        raise ValueError(f"{str(nearest)!r} is a file, and no folder can be made in it; choose another folder")
+    refuse_unwritable(nearest / FILE)
+
+
+def claim_folder(folder: Path) -> Path:
+    """Make `folder` if need be; refused where it already holds results."""
+    check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -218,7 +227,7 @@ def _plain(value: Any) -> Any:
 def rows_of(runs: Iterable[FinishedRun]) -> Iterator[dict[str, Any]]:
     """One flat row per record of every run: the settings, then the record's fields."""
     for finished in runs:
-        settings = {name: value for name, value in finished.settings.items() if name != "positive"}
+        settings = {name: value for name, value in finished.settings.items() if not isinstance(value, list)}
         shared = {"run": finished.run, **settings, "strength": finished.strength, "status": finished.status}
         for values in zip(*finished.records.values(), strict=True):
             yield shared | dict(zip(finished.records, values, strict=True))

@@ -9,8 +9,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from sklearn.linear_model import Lasso
+from sklearn.svm import LinearSVC
 
+import dualgap as dg
+from dualgap.solvers import Answer
+from dualgap.workbench import summary
 from dualgap.workbench.report import page as page_text
 from dualgap.workbench.store import FinishedRun
 from pages import BETA, made_rival, made_run, many_runs
@@ -314,7 +320,8 @@ KEPT = os.environ.get("DUALGAP_SCREENSHOTS")
 
 
 @pytest.mark.parametrize(
-    ("name", "width", "scheme"), [("light", 1280, "light"), ("dark", 1280, "dark"), ("phone", 390, "light")]
+    ("name", "width", "scheme"),
+    [("light", 1280, "light"), ("dark", 1280, "dark"), ("phone", 390, "light"), ("phone-dark", 390, "dark")],
 )
 def test_the_page_looks_right(open_page: Open, tmp_path: Path, name: str, width: int, scheme: str) -> None:
     page = open_page(full_race(), width=width, scheme=scheme)
@@ -327,6 +334,65 @@ def test_the_page_looks_right(open_page: Open, tmp_path: Path, name: str, width:
     assert picture.stat().st_size > 50_000
     small = "[...document.querySelectorAll('button, select, input')].filter((e) => e.offsetHeight < 24).length"
     assert page.evaluate(small) == 0, "everything can be hit with a finger"
+
+
+# What of a row of the leaderboard is seen on a phone without scrolling: the right end of each cell against the table's own.
+SEEN = """() => {
+  const edge = Math.min(document.querySelector(".scroller").getBoundingClientRect().right, window.innerWidth);
+  return [...document.querySelectorAll("#table tbody tr")].map((row) =>
+    [...row.cells].slice(0, 5).every((cell) => cell.getBoundingClientRect().right <= edge + 0.5));
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_shows_rank_solver_time_gap_and_status_without_scrolling(open_page: Open, scheme: str) -> None:
+    page = open_page(full_race(), width=390, scheme=scheme)
+    heads = page.locator("#table thead button").evaluate_all("all => all.slice(0, 5).map((e) => e.dataset.column)")
+    assert heads == ["place", "solver", "call", "gap", "status"]
+    seen = page.evaluate(SEEN)
+    assert len(seen) == 10
+    assert all(seen)
+
+
+class Small(dg.Solver):
+    """A user's own: steps toward w(α) of the duals that the scores suggest."""
+
+    name, summary = "small", "a user's own"
+
+    def start(self, problem: Any, warm: Any, tol: float = 0.0) -> Any:
+        return np.zeros(problem.rows.dimension), 0
+
+    def plan(self, problem: Any, state: Any, epoch: int, random: Any) -> Any:
+        return np.arange(problem.rows.count)
+
+    def batch(self, problem: Any) -> int:
+        return int(problem.rows.count)
+
+    def advance(self, problem: Any, state: Any, rows: Any) -> Any:
+        weights, steps = state
+        duals = problem.loss.dual_candidate(problem.scores(weights, 0.0), problem.labels)
+        return weights + 1.0 / (2 + steps) * (problem.weights_of(duals) - weights), steps + 1
+
+    def answer(self, problem: Any, state: Any) -> Any:
+        return Answer(state[0], 0.0, None)
+
+
+def test_a_race_with_a_user_s_solver_and_estimators_is_shown(open_page: Open, tmp_path: Path) -> None:
+    X = np.random.default_rng(3).normal(size=(60, 4))
+    y = np.where(X[:, 0] + 0.3 * X[:, 1] > 0, 1, -1)
+    contenders = [Small(), LinearSVC(C=3), Lasso(), "auto", "newton", "sdca"]
+    race = dg.race(X, y, contenders, strengths=0.1, epochs=20, repeats=2)
+    page = open_page([*race.runs, *race.refused])
+    assert set(solvers(page)) == {"small", "sklearn.LinearSVC()", "auto", "newton", "sdca"}
+    assert "sklearn.Lasso() minimizes an objective of its own" in page.inner_text("#refusals")
+    assert "sklearn.Lasso()" not in solvers(page)
+    assert lines(page, '[data-y="suboptimality"]') >= 4, "of estimators points"
+    assert page.locator('[data-y="suboptimality"] .shapelayer rect').count() == 1, "the band between the best bounds"
+    assert page.locator('[data-y="primal"] .shapelayer rect').count() == 1
+    assert "A contender of your own" in page.inner_text("main")
+    low, high = summary.bounds_words(*summary.best_bounds(race.runs))
+    assert low in page.inner_text("#tiles")
+    assert high in page.inner_text("#tiles")
 
 
 def test_a_large_race_is_interactive_soon(open_page: Open, record_property: Callable[[str, object], None]) -> None:

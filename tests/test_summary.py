@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 from dualgap.workbench import looks, summary
+from dualgap.workbench.report.content import content
 from dualgap.workbench.store import FinishedRun
 from dualgap.workbench.verdict import verdict
 from pages import SOLVERS, made_rival, made_run, many_runs
@@ -157,3 +160,46 @@ ROUNDED_UP = [(9.996e-4, "1.00 ms"), (9.996e-3, "10.0 ms"), (0.09996, "100 ms"),
 )
 def test_durations_have_three_digits(seconds: float, text: str) -> None:
     assert summary.duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("dual", "primal", "words"),
+    [
+        (0.01251385285, 0.01251385435, ("0.0125138528", "0.0125138544")),
+        (4828197711.123, 4828197712.456, ("4828197711", "4828197713")),
+        (4828197711.000013, 4828197711.000024, ("4828197711.00001", "4828197711.00003")),
+        (0.0, 0.25, ("0", "0.25")),
+        (1 / 3, 1 / 3, ("0.33333333333333331", "0.33333333333333332")),
+    ],
+)
+def test_bounds_are_told_apart_and_hold_as_they_are_read(dual: float, primal: float, words: tuple[str, str]) -> None:
+    assert summary.bounds_words(dual, primal) == words
+    low, high = map(Fraction, words)
+    assert low <= Fraction(dual) <= Fraction(primal) <= high
+
+
+CHOICE = "newton: the loss is smooth"
+
+
+@pytest.mark.parametrize(
+    ("order", "said", "lead"),
+    [
+        (("auto", "newton", "sdca"), "auto wins: it chose newton and reached a relative gap of 1e-06", "sdca"),
+        (
+            ("newton", "auto", "sdca"),
+            "call of 1.00 s (auto, which chose it, took 1.50 times as much), sdca next",
+            "sdca",
+        ),
+        (("auto", "newton"), "(newton by itself took 1.50 times as much), without a rival.", None),
+    ],
+)
+def test_auto_and_what_it_chose_are_no_rivals(order: tuple[str, ...], said: str, lead: str | None) -> None:
+    runs = []
+    for place, solver in enumerate(order):
+        run = made_run(solver, length=80, reason=CHOICE if solver == "auto" else "")
+        records = run.records | {"call_seconds": [1.0 + 0.5 * place] * len(run.records["epoch"])}
+        runs.append(replace(run, records=records, status="CERTIFIED"))
+    assert said in verdict(runs, 1e-6)
+    assert "newton next" not in verdict(runs, 1e-6)
+    found = content(runs)["heats"][0]["lead"]
+    assert (found and found[0]) == lead

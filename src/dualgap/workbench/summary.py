@@ -6,6 +6,7 @@ import math
 import statistics
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ GAPS = (1e-2, 1e-3, 1e-6)
 # Fields that fall by factors: between records they are interpolated geometrically.
 GEOMETRIC = ("relative_gap", "suboptimality")
 LOW, HIGH = 0.05, 0.95
+AUTO = "auto"  # its reason begins with what it chose: "newton: the loss is smooth, …"
+# Digits of the bounds of an optimum: as many as tell them apart, between these.
+FEWEST_DIGITS, MOST_DIGITS = 9, 17
 # Endings in the words of a narrow column; the sentence of each stands in the results file.
 ENDINGS = {
     "CERTIFIED": "certified",
@@ -44,6 +48,12 @@ class Standing:
         """The median over repeats of a field's final value."""
         values = [value for value in (final(finished, name) for finished in self.runs) if value is not None]
         return statistics.median(values) if values else None
+
+    @property
+    def algorithm(self) -> str:
+        """What ran: the solver that `auto` chose, where that is the same in all repeats, and else the contender itself."""
+        chosen = {finished.reason.partition(":")[0] for finished in self.runs if ":" in finished.reason}
+        return chosen.pop() if self.solver == AUTO and len(chosen) == 1 else self.solver
 
     @property
     def certified(self) -> bool:
@@ -177,7 +187,19 @@ def best_bounds(runs: Iterable[FinishedRun]) -> tuple[float, float] | None:
 def bounds(runs: Sequence[FinishedRun]) -> str:
     """Where the optimum lies, by the best primal and the best dual of all runs."""
     found = best_bounds(runs)
-    return "" if found is None else f"Proven: the optimum lies between {found[0]:.9g} and {found[1]:.9g}."
+    return "" if found is None else "Proven: the optimum lies between {} and {}.".format(*bounds_words(*found))
+
+
+def bounds_words(dual: float, primal: float) -> tuple[str, str]:
+    """Both bounds with as many digits as tell them apart, the lower rounded down and the upper one up, so that they hold as they are read."""
+    digits = FEWEST_DIGITS
+    while digits < MOST_DIGITS and f"{dual:.{digits}g}" == f"{primal:.{digits}g}":
+        digits += 1
+
+    def rounded(value: float, rounding: str) -> str:
+        return f"{Context(prec=digits, rounding=rounding).create_decimal_from_float(value).normalize():g}"
+
+    return rounded(dual, ROUND_FLOOR), rounded(primal, ROUND_CEILING)
 
 
 def tol_of(runs: Iterable[FinishedRun]) -> float:

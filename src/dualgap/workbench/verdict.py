@@ -36,11 +36,17 @@ def verdict(runs: Sequence[FinishedRun], tol: float) -> str:
     measure = best.measure
     value = best.median(measure) or 0.0
     reached = f"reached {goal}, by the judge's certificate, in a call of {duration(value)}"
+    comma = "," if "," in best.algorithm else ""  # "sdca, then newton"
+    chose = f"chose {best.algorithm}{comma} and " if best.algorithm != best.solver else ""
     if best.certified:
-        said = f"{best.solver} {reached}" if not others else f"{best.solver} wins: it {reached}"
+        said = f"{best.solver} {chose}{reached}" if not others else f"{best.solver} wins: it {chose}{reached}"
     else:
         said = f"None reached {goal} by the judge's certificate; {best.solver} came closest with {value:.1e}"
+    # The solver that `auto` chose and `auto` itself are one algorithm twice, and no rivals.
+    twins = [other for other in others if other.algorithm == best.algorithm]
+    others = [other for other in others if other not in twins]
     rivals = [other for other in others if other.certified == best.certified]
+    said += "".join(_twin_words(best, twin, measure, value) for twin in twins if twin.certified == best.certified)
     if not others:
         return f"{said}, without a rival."
     more = _by_best_dual(ranked, tol)
@@ -50,6 +56,12 @@ def verdict(runs: Sequence[FinishedRun], tol: float) -> str:
     ratio = (second.median(measure) or 0.0) / value if value else math.inf
     said += f", {second.solver} next with {_times(ratio)} as much; {_sureness(best, rivals, measure, ratio)}."
     return said + more
+
+
+def _twin_words(best: Standing, twin: Standing, measure: str, value: float) -> str:
+    ratio = (twin.median(measure) or 0.0) / value if value else math.inf
+    which = f"{twin.solver}, which chose it," if twin.algorithm != twin.solver else f"{twin.solver} by itself"
+    return f" ({which} took {_times(ratio)} as much)" if best.certified else f" ({which} left {_times(ratio)} as much)"
 
 
 def _times(ratio: float) -> str:

@@ -128,7 +128,8 @@ def _heat(
         "winner": ranked[0].solver,
         "certified": ranked[0].certified,
         "lead": _lead(ranked),
-        "bounds": summary.best_bounds(heat),
+        "bounds": (found := summary.best_bounds(heat)),
+        "bounds_words": found and summary.bounds_words(*found),
         "zeros": _zeros(heat),
         "repeats": max(len(standing.runs) for standing in ranked),
         "has_tests": any(row.median("test_score") is not None for row in ranked),
@@ -186,12 +187,14 @@ def _zeros(heat: Sequence[FinishedRun]) -> dict[str, float]:
     return found
 
 
-def _lead(ranked: Sequence[Standing]) -> float | None:
-    """How many times as much the second needs, in seconds if both are certified, else in gap."""
-    if len(ranked) < 2 or ranked[0].certified != ranked[1].certified:
+def _lead(ranked: Sequence[Standing]) -> tuple[str, float] | None:
+    """The next contender of another algorithm, and how many times as much it needs, in seconds if both are certified, else in gap."""
+    best, *others = ranked
+    rival = next((other for other in others if other.algorithm != best.algorithm), None)
+    if rival is None or rival.certified != best.certified:
         return None
-    first, second = (place.median(place.measure) for place in ranked[:2])
-    return second / first if first and second else None
+    first, second = best.median(best.measure), rival.median(rival.measure)
+    return (rival.solver, second / first) if first and second else None
 
 
 def _profiles(runs: Sequence[FinishedRun]) -> dict[str, list[dict[str, Any]]]:

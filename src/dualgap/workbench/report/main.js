@@ -48,9 +48,8 @@ function drawTiles() {
   const tested = facts.test_rows ? `${facts.test_rows.toLocaleString("en")} held out` : "";
   const words = [shape, tested, heat.loss, `λ = ${heat.typed_strength}`, `asked for a relative gap of ${Number(heat.tol).toExponential()}${heat.gap_tol ? ` or a gap of ${Number(heat.gap_tol).toExponential()}` : ""}`, `up to ${heat.repeats} run${heat.repeats > 1 ? "s" : ""} per solver`];
   byId("facts").textContent = words.filter(Boolean).join(" · ");
-  const second = heat.rows.find((row) => row.place === 2);
   const measure = heat.certified ? "the time" : "the gap";
-  const lead = isNumber(heat.lead) && second ? `${second.solver} needs ${plainText(heat.lead, 3)} × ${measure}` : "";
+  const lead = heat.lead ? `${heat.lead[0]} needs ${plainText(heat.lead[1], 3)} × ${measure}` : "";
   const leader = heat.certified ? lead : lead && lead.replace("needs", "has");
   const tiles = [
     tile(heat.certified ? "Winner" : "Closest", best.solver, leader),
@@ -62,8 +61,8 @@ function drawTiles() {
     tiles.push(tile(testName(heat).replace(/^t/, "T"), scoreText(best.test), top > best.test ? `${scoreText(top)} is the best` : ""));
   }
   if (heat.bounds) {
-    const [dual, primal] = heat.bounds;
-    tiles.push(tile("Optimum, proven between", significantText(dual, 9), `and ${significantText(primal, 9)}`));
+    const [dual, primal] = heat.bounds_words;
+    tiles.push(tile("Optimum, proven between", dual, `and ${primal}`));
   }
   byId("tiles").replaceChildren(...tiles);
   byId("refusals").replaceChildren(...heat.refusals.map(([solver, sentence]) => make("li", {}, make("code", {}, solver), ` refused: ${sentence}`)));

@@ -76,9 +76,13 @@ function references(y) {
   return state.log[y] ? found.filter((line) => line.height > 0) : found;
 }
 
-/* The strip in which the optimum lies. */
+/* The strip in which the optimum lies: between the best dual and the best primal, which are 0 and P − D* where heights are above the dual. */
+const LOWEST = 1e-300; // below every axis
+
 function strips(y) {
-  if (y !== "primal" || !state.heat.bounds) return [];
+  if (!["primal", "suboptimality"].includes(y) || !state.heat.bounds) return [];
   const [dual, primal] = state.heat.bounds;
-  return state.log[y] && dual <= 0 ? [] : [{ y0: dual, y1: primal, fill: cssColor("--good-soft") }];
+  const [low, high] = y === "primal" ? [dual, primal] : [0, primal - dual];
+  if (y === "primal" && state.log[y] && low <= 0) return [];
+  return high > low ? [{ y0: state.log[y] ? Math.max(low, LOWEST) : low, y1: high, fill: cssColor("--good-soft") }] : [];
 }

@@ -22,11 +22,6 @@ function plainText(value, digits) {
   return isNumber(value) ? String(Number(value.toPrecision(digits))) : NONE;
 }
 
-/* With zeros at the end, so that two numbers side by side have the same digits. */
-function significantText(value, digits) {
-  return isNumber(value) ? value.toPrecision(digits) : NONE;
-}
-
 function scoreText(value) {
   return isNumber(value) ? value.toFixed(3) : NONE;
 }

@@ -115,11 +115,13 @@ def test_own_solver_estimator_and_function_race_beside_sdca(tmp_path: Path) -> N
         (["nowhere.py:Solver"], {}, "there is no file 'nowhere.py'"),
         (["mine.py:Ascent"], {}, "'mine.py' has no 'Ascent'; it has Descent, centroid"),
         (["mine.py:Descent(steps=2)"], {}, r"unexpected keyword argument 'steps'; write its options, as in"),
+        (["theirs.py:LinearSVC(C=3)"], {}, r"theirs.py:LinearSVC\(C=3\): a race sets C itself; leave it out"),
         (["mine.py:centroid(step=2)"], {}, "'centroid' in 'mine.py' is no class, so it takes no options"),
     ],
 )
 def test_what_cannot_race_is_refused_in_one_sentence(solvers: Any, options: Any, sentence: str, tmp_path: Path) -> None:
     own(tmp_path)
+    (tmp_path / "theirs.py").write_text("from sklearn.svm import LinearSVC\n")
     with pytest.raises((ValueError, TypeError, FileNotFoundError), match=sentence):
         dg.race("breast_cancer", solvers=solvers, epochs=1, **options)
     assert contenders.HELD == {}

@@ -111,7 +111,7 @@ def test_a_refusal_stands_beside_the_runs() -> None:
 
 
 class Mine:
-    """A class that nobody knows is given what it takes by the names of the race."""
+    """A class of neither package is given what it takes by the names of the race."""
 
     def __init__(self, C: float = 1.0, loss: str = "", tau: float = 0.0) -> None:
         self.C, self.loss, self.tau = C, loss, tau

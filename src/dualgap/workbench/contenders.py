@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from dualgap import spec
 from dualgap.solvers import SOLVERS, AnySolver, Auto, Solver
 from dualgap.workbench.plan import IN_MEMORY
-from dualgap.workbench.rivals import RIVALS, Rival
+from dualgap.workbench.rivals import RIVALS, Rival, objectives
 from dualgap.workbench.rivals.estimator import EstimatorRival, name_of_estimator
 from dualgap.workbench.rivals.function import FunctionRival
 
@@ -160,6 +160,10 @@ def _load(name: str) -> Any:
         raise ValueError(f"{str(path)!r} has no {called!r}; it has {there or 'no contender'}")
     options = spec.parse(inside)[1] if "(" in inside else {}
     found = vars(module)[called]
+    if options and isinstance(found, type) and hasattr(found, "fit"):
+        package_class = objectives.name_of_class(found)
+        if set_anyway := sorted(objectives.set_by_race(package_class) & options.keys()):
+            raise ValueError(f"{name}: a race sets {' and '.join(set_anyway)} itself; leave it out of the name")
     if options and not isinstance(found, type):
         raise ValueError(f"{called!r} in {str(path)!r} is no class, so it takes no options; write {called} alone")
     return _made(found, name, options) if options else found

@@ -197,7 +197,7 @@ def bounds_words(dual: float, primal: float) -> tuple[str, str]:
         digits += 1
 
     def rounded(value: float, rounding: str) -> str:
-        return f"{Context(prec=digits, rounding=rounding).create_decimal_from_float(value).normalize():g}"
+        return f"{Context(prec=digits, rounding=rounding).create_decimal_from_float(value):g}"
 
     return rounded(dual, ROUND_FLOOR), rounded(primal, ROUND_CEILING)
 

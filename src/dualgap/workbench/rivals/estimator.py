@@ -23,7 +23,7 @@ def name_of_estimator(estimator: Any) -> str:
     shown = clone(estimator, safe=False)
     if hasattr(shown, "set_params"):
         defaults = objectives.defaults_of(type(shown))
-        set_by_race = objectives.set_by_race(objectives.class_of(shown)) & defaults.keys()
+        set_by_race = objectives.set_by_race(objectives.name_of_class(type(shown))) & defaults.keys()
         shown.set_params(**{name: defaults[name] for name in set_by_race & _parameters(shown)})
     words = " ".join(repr(shown).split())
     return words if package == "__main__" else f"{package}.{words}"
@@ -33,7 +33,7 @@ class EstimatorRival(Rival):
     """A clone of the estimator for every fit, without an intercept, its objective made that of the race.
 
     `objectives` says for the classes of scikit-learn and dualgap by which parameters, and under which losses that can be; under another loss the class
-    refuses, because its weights are the answer to another question. A class of anybody else's is trusted: it is given
+    refuses, because its weights are the answer to another question. Any other class is trusted: it is given
     C = 1/(λn), the spec of the loss and the loss's own options, where it has such parameters. With `tol` it is fitted at one tolerance after the other; the
     weights are its `coef_`, and the duals are those of dualgap's own estimators, which have them in `dual_coef_`.
     """
@@ -43,7 +43,7 @@ class EstimatorRival(Rival):
 
     def __init__(self, estimator: Any, name: str) -> None:
         self.estimator, self.name = estimator, name  # type: ignore[misc]
-        self.known = objectives.class_of(estimator)
+        self.known = objectives.name_of_class(type(estimator))
         self.losses = objectives.losses_of(self.known)  # type: ignore[misc]
         self.takes = _parameters(estimator)
 

@@ -82,10 +82,10 @@ OBJECTIVES: dict[str, Ways] = {
 DUAL_FACTORS = {("dualgap.QuantileRegressor", "absolute"): 2.0}
 
 
-def class_of(estimator: Any) -> str | None:
-    """A class of the two packages as `sklearn.Ridge`; None for a class of anybody else's, which is trusted."""
-    package = type(estimator).__module__.partition(".")[0]
-    return f"{package}.{type(estimator).__name__}" if package in PACKAGES else None
+def name_of_class(kind: type) -> str | None:
+    """A class of the two packages as `sklearn.Ridge`; None for any other, which is trusted."""
+    package = kind.__module__.partition(".")[0]
+    return f"{package}.{kind.__name__}" if package in PACKAGES else None
 
 
 def losses_of(name: str | None) -> tuple[str, ...]:

@@ -161,8 +161,9 @@ def _load(name: str) -> Any:
     options = spec.parse(inside)[1] if "(" in inside else {}
     found = vars(module)[called]
     if options and isinstance(found, type) and hasattr(found, "fit"):
-        package_class = objectives.name_of_class(found)
-        if set_anyway := sorted(objectives.set_by_race(package_class) & options.keys()):
+        # Options of a spec are written in small letters.
+        taken = {parameter.lower(): parameter for parameter in objectives.set_by_race(objectives.name_of_class(found))}
+        if set_anyway := [taken[option] for option in options if option in taken]:
             raise ValueError(f"{name}: a race sets {' and '.join(set_anyway)} itself; leave it out of the name")
     if options and not isinstance(found, type):
         raise ValueError(f"{called!r} in {str(path)!r} is no class, so it takes no options; write {called} alone")

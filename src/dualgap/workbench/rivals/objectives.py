@@ -74,8 +74,8 @@ OBJECTIVES: dict[str, Ways] = {
     "dualgap.PoissonRegressor": _POISSON,
     # |r| is twice the pinball loss of τ = 1/2.
     "dualgap.QuantileRegressor": {
-        "quantile": lambda loss, strength, rows: {"alpha": strength, "quantile": loss.tau},
-        "absolute": lambda loss, strength, rows: {"alpha": 0.5 * strength, "quantile": 0.5},
+        "quantile": lambda loss, strength, rows: {"alpha": strength, "l1_ratio": 0.0, "quantile": loss.tau},
+        "absolute": lambda loss, strength, rows: {"alpha": 0.5 * strength, "l1_ratio": 0.0, "quantile": 0.5},
     },
 }
 # Where the objective of a class is P divided by a number, its duals are those of P divided by it.

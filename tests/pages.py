@@ -1,4 +1,4 @@
-"""Results for tests of summaries and pages: runs with made-up but plausible numbers, and files of them."""
+"""Results for tests of summaries and pages: runs with made-up but plausible numbers, files of them, and a user's own solver."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+import dualgap as dg
+from dualgap.solvers import Answer
 from dualgap.workbench import store
 from dualgap.workbench.plan import Run
 from dualgap.workbench.store import FinishedRun
@@ -127,3 +129,26 @@ def written(folder: Path, runs: Iterable[FinishedRun], name: str = store.FILE) -
     for finished in runs:
         store.append(path, finished)
     return path
+
+
+class Small(dg.Solver):
+    """A user's own: steps toward w(α) of the duals that the scores suggest."""
+
+    name, summary = "small", "a user's own"
+
+    def start(self, problem: Any, warm: Any, tol: float = 0.0) -> Any:
+        return np.zeros(problem.rows.dimension), 0
+
+    def plan(self, problem: Any, state: Any, epoch: int, random: Any) -> Any:
+        return np.arange(problem.rows.count)
+
+    def batch(self, problem: Any) -> int:
+        return int(problem.rows.count)
+
+    def advance(self, problem: Any, state: Any, rows: Any) -> Any:
+        weights, steps = state
+        duals = problem.loss.dual_candidate(problem.scores(weights, 0.0), problem.labels)
+        return weights + 1.0 / (2 + steps) * (problem.weights_of(duals) - weights), steps + 1
+
+    def answer(self, problem: Any, state: Any) -> Any:
+        return Answer(state[0], 0.0, None)

@@ -15,11 +15,10 @@ from sklearn.linear_model import Lasso
 from sklearn.svm import LinearSVC
 
 import dualgap as dg
-from dualgap.solvers import Answer
 from dualgap.workbench import summary
 from dualgap.workbench.report import page as page_text
 from dualgap.workbench.store import FinishedRun
-from pages import BETA, made_rival, made_run, many_runs
+from pages import BETA, Small, made_rival, made_run, many_runs
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -352,29 +351,6 @@ def test_a_phone_shows_rank_solver_time_gap_and_status_without_scrolling(open_pa
     seen = page.evaluate(SEEN)
     assert len(seen) == 10
     assert all(seen)
-
-
-class Small(dg.Solver):
-    """A user's own: steps toward w(α) of the duals that the scores suggest."""
-
-    name, summary = "small", "a user's own"
-
-    def start(self, problem: Any, warm: Any, tol: float = 0.0) -> Any:
-        return np.zeros(problem.rows.dimension), 0
-
-    def plan(self, problem: Any, state: Any, epoch: int, random: Any) -> Any:
-        return np.arange(problem.rows.count)
-
-    def batch(self, problem: Any) -> int:
-        return int(problem.rows.count)
-
-    def advance(self, problem: Any, state: Any, rows: Any) -> Any:
-        weights, steps = state
-        duals = problem.loss.dual_candidate(problem.scores(weights, 0.0), problem.labels)
-        return weights + 1.0 / (2 + steps) * (problem.weights_of(duals) - weights), steps + 1
-
-    def answer(self, problem: Any, state: Any) -> Any:
-        return Answer(state[0], 0.0, None)
 
 
 def test_a_race_with_a_user_s_solver_and_estimators_is_shown(open_page: Open, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 import dualgap as dg
 from dualgap import certify
+from dualgap.solvers.base import SAMPLINGS
 from dualgap.solvers.newton import softmax_settings
 from examples import EMPTY_ROW, FORMS, WEIGHTLESS_ROW, small_rows
 
@@ -215,7 +216,7 @@ def test_a_record_each_epoch_for_a_callback_that_can_stop() -> None:
     assert 0 < seen[-1].train_score <= 1
 
 
-@pytest.mark.parametrize("sampling", ["random", "permutation", "cyclic"])
+@pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_a_run_can_be_repeated_bit_by_bit(sampling: str) -> None:
     runs = [dg.solve(small(), f"sdca(sampling={sampling})", tol=1e-6, seed=7) for _ in range(2)]
     assert runs[0].status is dg.Status.CERTIFIED

@@ -18,7 +18,7 @@ every_name = pytest.mark.parametrize(("kind", "name"), EVERYTHING)
 OTHER: dict[str, tuple[Any, ...]] = {
     "output": ("average", "random"),
     "average_from": (0.25, 0.0),
-    "sampling": ("cyclic",),
+    "sampling": ("cyclic", "stored"),
     "first_epoch": ("sgd",),
     "shrinking": (True,),
     "logistic_step": ("closed_form",),
@@ -116,7 +116,11 @@ def test_what_is_no_option_is_refused(text: str) -> None:
         ("solver", "sdca(step=1)", "solver 'sdca' has no option 'step'; its options are output, average_from, "),
         ("solver", "auto(tol=1)", "solver 'auto' has no option 'tol'; it has no options"),
         ("solver", "sdca(output=last, output=average)", "option 'output' stands twice"),
-        ("solver", "sdca(sampling=shuffled)", "sampling to be one of random, permutation, cyclic, got 'shuffled'"),
+        (
+            "solver",
+            "sdca(sampling=shuffled)",
+            "sampling to be one of random, permutation, cyclic, stored, got 'shuffled'",
+        ),
         ("solver", "sdca(shrinking=maybe)", "sdca needs shrinking to be true or false, got 'maybe'"),
         ("solver", "sdca(average_from=1)", "sdca needs 0 ≤ average_from < 1, got 1"),
         ("solver", "pegasos(batch_size=0)", "pegasos needs a whole batch_size ≥ 1, got 0"),

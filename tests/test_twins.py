@@ -13,7 +13,7 @@ import reference
 from driving import AGREEMENT, EPOCHS, assert_twins, close, copied, drive, random_of, same_bits
 from dualgap.kernels import asdca as asdca_kernel
 from dualgap.linalg.floats import HALF_DIGITS
-from dualgap.solvers.base import INTERCEPT_FRACTION, first_intercept
+from dualgap.solvers.base import INTERCEPT_FRACTION, SAMPLINGS, first_intercept
 from examples import FORMS, small_problem, small_rows
 from reference_losses import closed_form_dual, table_of
 
@@ -36,7 +36,7 @@ def sdca_twin(solver: dg.SDCA, problem: dg.Problem, orders: list[np.ndarray]) ->
 
 @pytest.mark.parametrize(("form", "weights", "intercept"), SWITCHES)
 @pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive"])
-@pytest.mark.parametrize("sampling", ["random", "permutation", "cyclic"])
+@pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_sdca_equals_its_twin(form: str, weights: bool, intercept: bool, loss: str, sampling: str) -> None:
     problem = small_problem(loss, form, weights, intercept)
     solver = dg.SDCA(sampling=sampling)

@@ -75,6 +75,7 @@ def ball(problem: dg.Problem) -> float:
         ("hinge", 5, False, "permutation"),
         ("squared_epsilon_insensitive", 1, False, "cyclic"),
         ("absolute", 7, True, "permutation"),
+        ("hinge", 3, False, "stored"),
     ],
 )
 def test_pegasos_equals_its_twin(

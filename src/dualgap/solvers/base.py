@@ -28,7 +28,7 @@ AProblem = TypeVar("AProblem", bound=BaseProblem)
 AState = TypeVar("AState")
 
 OUTPUTS = ("last", "average", "random")
-SAMPLINGS = ("random", "permutation", "cyclic")
+SAMPLINGS = ("random", "permutation", "cyclic", "stored")
 
 # A free intercept moves by proximal steps with 1/μ = INTERCEPT_FRACTION·mean‖x‖²/λ; with more, w and b undo each other's steps.
 INTERCEPT_FRACTION = 0.05
@@ -206,12 +206,13 @@ def no_rows(problem: BaseProblem) -> NDArray[Any]:
 
 
 def draw_order(count: int, sampling: str, epoch: int, random: Random) -> NDArray[Any]:
-    """Row numbers for one epoch: with replacement, a fresh permutation, or the one permutation of epoch 0."""
+    """Row numbers for one epoch: with replacement, a fresh permutation, the one permutation of epoch 0, or as stored."""
     kind = integer_type(count)
     if sampling == "random":
         return random(epoch).integers(0, count, count, dtype=kind)
     order = np.arange(count, dtype=kind)
-    random(0 if sampling == "cyclic" else epoch).shuffle(order)
+    if sampling != "stored":
+        random(0 if sampling == "cyclic" else epoch).shuffle(order)
     return order
 
 

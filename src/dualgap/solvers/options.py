@@ -25,8 +25,8 @@ OPTIONS: dict[str, Option] = {
         "0.25",
     ),
     "sampling": Option(
-        "The order in which an epoch takes rows: drawn with replacement, shuffled anew, or shuffled once.",
-        "random, permutation or cyclic",
+        "The order in which an epoch takes rows: drawn with replacement, shuffled anew, shuffled once, or as they are stored.",
+        "random, permutation, cyclic or stored",
         "cyclic",
     ),
     "first_epoch": Option(

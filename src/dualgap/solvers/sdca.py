@@ -1,4 +1,4 @@
-"""SDCA: stochastic dual coordinate ascent, with the modified-SGD first epoch, three samplings and shrinking."""
+"""SDCA: stochastic dual coordinate ascent, with the modified-SGD first epoch, four samplings and shrinking."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class SDCA(Solver[Problem, State]):
 
     `first_epoch="sgd"` makes the first pass by modified SGD; averages begin after it. `shrinking` leaves rows
     that a bound holds out of some passes and extrapolates from pass to pass, with inexact steps where no formula gives the exact
-    one; the certificate is always on all rows. It is for the last iterate and for passes that see a row once: averages, and rows drawn
-    with replacement, are over plain epochs.
+    one; the certificate is always on all rows. It is for the last iterate and for passes that see a row once: averages, rows drawn
+    with replacement, and rows in their stored order, are over plain epochs.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class SDCA(Solver[Problem, State]):
         if problem.intercept:
             intercept = first_intercept(problem) if warm is None else warm.intercept
         scalars = kernels.sdca.new_scalars(intercept)
-        shrinks = self.shrinking and self.output == "last" and self.sampling != "random"
+        shrinks = self.shrinking and self.output == "last" and self.sampling in ("permutation", "cyclic")
         passes = begin_passes(problem, tol, self.sampling == "permutation") if shrinks else None
         return State(duals, weights, scalars, passes, self.first_epoch == "sgd" and warm is None)
 
@@ -113,7 +113,7 @@ class SDCA(Solver[Problem, State]):
         count = problem.rows.count
         if state.is_first_epoch_open:
             # Modified SGD is defined for a pass that sees each row once.
-            return draw_order(count, "cyclic" if self.sampling == "cyclic" else "permutation", epoch, random)
+            return draw_order(count, "permutation" if self.sampling == "random" else self.sampling, epoch, random)
         if state.passes is not None:
             return plan_passes(problem, state.passes, state.duals, random)
         return draw_order(count, self.sampling, epoch, random)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import platform
+import subprocess
 from importlib import metadata
 from pathlib import Path
 
@@ -26,10 +27,23 @@ def machine() -> dict[str, str | int]:
 @functools.cache
 def versions() -> dict[str, str]:
     """Python and the packages that take part in the arithmetic, read from their metadata without importing them."""
-    found = {"dualgap": dualgap.__version__, "python": platform.python_version()}
+    found = {"dualgap": dualgap.__version__} | revision() | {"python": platform.python_version()}
     for package in PACKAGES:
         found |= version_of(package)
     return found
+
+
+def revision() -> dict[str, str]:
+    """The commit of the source tree that the package is imported from; nothing of an installed one."""
+    root = Path(dualgap.__file__).parents[2]
+    if not (root / ".git").exists():
+        return {}
+    asked = ["git", "-C", str(root), "describe", "--always", "--dirty", "--exclude=*"]
+    try:
+        told = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return {}  # no git here, or a folder that is not its own
+    return {"revision": told}
 
 
 @functools.cache

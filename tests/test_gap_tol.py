@@ -13,6 +13,7 @@ import dualgap as dg
 from commands import ended, refused
 from dualgap.workbench.plan import Plan
 from dualgap.workbench.repeating import command_of
+from dualgap.workbench.verdict import verdict
 
 
 def drawn(kind: str = "labels", seed: int = 0) -> tuple[Any, Any]:
@@ -120,6 +121,13 @@ def test_plan_without_gap_tol_has_the_ids_of_before() -> None:
     assert next(plain.heats()).runs[0].id != next(given.heats()).runs[0].id
     with pytest.raises(ValueError, match="gap_tol needs"):
         Plan(gap_tol=-1.0)
+
+
+def test_race_names_the_gap_that_ended_the_winner() -> None:
+    runs = dg.race(*drawn(), ["sdca"], epochs=200, tol=1e-12, gap_tol=0.02, repeats=2).runs
+    assert "reached a gap of 0.02, by" in verdict(runs, 1e-12)
+    runs = dg.race(*drawn(), ["sdca"], epochs=200, tol=0.1, gap_tol=1e-12, repeats=2).runs
+    assert "reached a relative gap of 0.1, by" in verdict(runs, 0.1)
 
 
 def test_race_resumes_only_with_the_same_gap_tol(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

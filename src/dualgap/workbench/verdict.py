@@ -35,7 +35,7 @@ def verdict(runs: Sequence[FinishedRun], tol: float) -> str:
     goal = goal_words(tol, runs[0].settings.get("gap_tol"))
     measure = best.measure
     value = best.median(measure) or 0.0
-    reached = f"reached {goal}, by the judge's certificate, in a call of {duration(value)}"
+    reached = f"reached {_reached(best, tol)}, by the judge's certificate, in a call of {duration(value)}"
     comma = "," if "," in best.algorithm else ""  # "sdca, then newton"
     chose = f"chose {best.algorithm}{comma} and " if best.algorithm != best.solver else ""
     if best.certified:
@@ -62,6 +62,15 @@ def _twin_words(best: Standing, twin: Standing, measure: str, value: float) -> s
     ratio = (twin.median(measure) or 0.0) / value if value else math.inf
     which = f"{twin.solver}, which chose it," if twin.algorithm != twin.solver else f"{twin.solver} by itself"
     return f" ({which} took {_times(ratio)} as much)" if best.certified else f" ({which} left {_times(ratio)} as much)"
+
+
+def _reached(best: Standing, tol: float) -> str:
+    """The goal that ended the winner's runs: the relative gap, the absolute one, or both where repeats differ."""
+    gap_tol = best.runs[0].settings.get("gap_tol")
+    within = {or_infinite(final(run, "relative_gap")) <= tol for run in best.runs}
+    if gap_tol and within == {False}:
+        return f"a gap of {gap_tol:g}"
+    return goal_words(tol, gap_tol if False in within else None)
 
 
 def _times(ratio: float) -> str:

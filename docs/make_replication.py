@@ -12,6 +12,7 @@ import argparse
 import gzip
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from replication_claims import folded, outcome, section, summary
 from replication_pictures import draw, picture_of
 from replication_quick import section as quick_section
 
-from dualgap.replication import gathering
+from dualgap.replication import gathering, running
 from dualgap.replication import settings as settings_table
 from dualgap.replication.beyond import problems
 from dualgap.replication.claims import CLAIMS
@@ -46,6 +47,8 @@ DIGITS = 5
 LEFT_OUT = ("seconds",)
 # Of these rules and figures read more than the last record only in the experiments whose names begin so.
 READ_IN = {"dual": (), "relative_gap": (), "gap": ("R1.", "R4.st"), "cpu_seconds": ("R1.", "R4.steps")}
+# Facts that show the data itself, which is not this repository's to give away: every run measures them, and none is kept.
+PICTURES = ("R1.pictures/examples", "R1.pictures/cropping", "R1.pictures/cropped", "R1.components/reduced")
 HEAD = """# Five reports, repeated
 
 `dualgap replicate` repeats the experiments of five student reports on SDCA, Pegasos and SGD, and judges what they claim.
@@ -74,14 +77,10 @@ def take(folder: Path) -> None:
     runs = gathering.thinned(gathering.read(folder)[0])
     text = "\n".join(json.dumps(_line(run), ensure_ascii=False) for run in runs) + "\n"
     RESULTS.write_bytes(gzip.compress(text.encode(), mtime=0))
-    facts = {name: _short(fact) for name, fact in gathering.read_facts(folder).items() if not _is_pictures(fact)}
-    (FOLDER / gathering.FACTS).write_text(json.dumps(facts, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
+    facts = gathering.read_facts(folder).items()
+    kept = {name: fact._replace(value=_short(fact.value)) for name, fact in facts if name not in PICTURES}
+    gathering.write_facts(FOLDER, kept)
     SETTINGS.write_text((folder / "replication.json").read_text(encoding="utf-8"), encoding="utf-8")
-
-
-def _is_pictures(fact: Any) -> bool:
-    """Whether a fact shows the data itself, which is not this repository's to give away."""
-    return isinstance(fact, dict) and any(str(value).startswith("data:image") for value in fact.values())
 
 
 def kept() -> gathering.Gathered:
@@ -102,7 +101,7 @@ def page(gathered: gathering.Gathered | None = None) -> str:
         for claim in (one for one in CLAIMS.values() if one.report == report):
             parts += ["", *section(claim, verdicts[claim.id])]
     parts += ["", "## How a claim is judged", "", *(f"{text}\n" for text in JUDGING), HISTORY]
-    parts += ["## The results of this page", "", *_how(gathered, settings), *_stale(gathered)]
+    parts += ["## The results of this page", "", *_how(gathered, settings), *_stale(bool(settings["quick"]))]
     parts += [*folded("Settings of every experiment, in full size", _settings())]
     parts += [*folded("Margins, with the reason for each", _margins())]
     parts += [
@@ -117,7 +116,7 @@ def page(gathered: gathering.Gathered | None = None) -> str:
 
 def _how(gathered: gathering.Gathered, settings: dict[str, Any]) -> list[str]:
     seconds = settings.get("seconds")
-    took = [f"- Took: {seconds / 60:,.0f} min of wall time, without the repeats added later"] if seconds else []
+    took = [f"- Took: {seconds / 60:,.0f} min of wall time"] if seconds else []
     facts = [
         f"- {name}: {'; '.join(values[:3])}" for name, values in provenance.facts(gathered.runs) if name != "Data from"
     ]
@@ -135,18 +134,17 @@ def _timed(gathered: gathering.Gathered) -> str:
     return ", ".join(f"{name} on {len(machines)}" for name, machines in found.items())
 
 
-def _stale(gathered: gathering.Gathered) -> list[str]:
-    """Which experiments of the present table have no results yet; nothing where all have."""
-    known = {str(run.settings["experiment"]) for run in gathered.runs} | {
-        name.partition("/")[0] for name in gathered.facts
-    }
-    wanted = [one.name for one in experiments(quick=False) if one.contenders]
-    lacking = [name for name in wanted if name not in known]
+def _stale(quick: bool) -> list[str]:
+    """Which experiments want runs or facts that are not among the results; nothing where all are there."""
+    wanted = [
+        replace(one, facts=tuple(fact for fact in one.facts if fact.name not in PICTURES)) for one in experiments(quick)
+    ]
+    lacking = running.lacking(wanted, store.read(RESULTS), gathering.read_facts(FOLDER))
     if not lacking:
         return []
     return [
-        "**These results are of an earlier run, before the records became finer and some experiments were added. What it did "
-        f"not measure is undecided or not measured below:** {', '.join(lacking)}.",
+        "**These results are older than the experiments. Runs and facts that are missing, without which a part is undecided, not "
+        f"measured, or judged by the settings of before:** {', '.join(f'{name} ({count:,})' for name, count in lacking.items())}.",
         "",
     ]
 

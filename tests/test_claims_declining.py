@@ -12,7 +12,15 @@ from claimed import BEST, POINTS, START, censored, frame_of, made_trial, noisy, 
 from dualgap.replication.claims import CLAIMS
 from dualgap.replication.frames import Frame
 from dualgap.replication.heights import faster
-from dualgap.replication.intervals import inside, median_interval, ratio_interval, regret_interval
+from dualgap.replication.intervals import (
+    above_zero,
+    inside,
+    is_some,
+    mean_interval,
+    median_interval,
+    ratio_interval,
+    regret_interval,
+)
 from dualgap.replication.measures import at_epoch
 from dualgap.replication.verdicts import Finding, Outcome, all_of
 from test_claims_others import EVERY
@@ -75,6 +83,41 @@ def test_a_validation_that_was_interrupted_decides_nothing() -> None:
     assert lacking.holds is None
     assert "not every value of c of SGD was tried on every split" in lacking.numbers
     assert sum(part.holds is True for part in found.parts) == len(found.parts) - 1
+
+
+def test_a_small_lead_in_speed_is_neither_refuted_nor_proven_by_an_interval_that_includes_none() -> None:
+    """Twenty percent ahead, or not at all: the claim of a lead stays open, however narrow the interval is."""
+    trials = []
+    for seed in range(9):
+        trials.append(made_trial("made up", "quick", down=1000, seed=seed))
+        trials.append(made_trial("made up", "slow", down=1200 if seed % 2 else 1000, seed=seed))
+    frame = frame_of(*trials)
+    found = faster(frame, frame.of("made up", "quick"), frame.of("made up", "slow"))
+    assert "(1 to 1.2)" in found.brief
+    assert found.holds is None
+    equal = faster(
+        frame, frame.of("made up", "quick"), [replace(t, solver="as quick") for t in frame.of("made up", "quick")]
+    )
+    assert equal.holds is None
+
+
+@pytest.mark.parametrize(
+    ("values", "ahead", "differs"),
+    [
+        ((0.02, 0.03), True, True),
+        ((-0.02, -0.03), False, True),
+        ((0.001, -0.001), False, False),
+        ((0.02, -0.02), None, None),
+        ((0.001, 0.002), True, True),
+    ],
+)
+def test_a_difference_below_the_least_that_counts_is_none(
+    values: tuple[float, float], ahead: bool | None, differs: bool | None
+) -> None:
+    found = mean_interval(np.array(values * 8))
+    assert above_zero(found, 0.005) is ahead
+    assert is_some(found, 0.005) is differs
+    assert above_zero(mean_interval(np.array(values)), 0.005) is None, "two repeats decide nothing"
 
 
 def test_few_unknown_repeats_widen_a_median_and_many_make_it_unknown() -> None:

@@ -235,6 +235,15 @@ def test_a_reading_under_which_the_loss_never_comes_down_is_not_judged() -> None
     assert r1.fitting(frame_of(also_down, down)) == "bytes"
 
 
+def test_outputs_without_a_difference_are_no_slight_difference() -> None:
+    says = "a slight difference on simulated data (at most 2 points, not 0)"
+    states = {
+        more: next(one.holds for one in CLAIMS["R2.3"].rule(outputs(0.0, more, 0.0)).parts if one.says == says)
+        for more in (-0.01, 0.0, 0.01, 0.05)
+    }
+    assert states == {-0.01: True, 0.0: False, 0.01: True, 0.05: False}
+
+
 def test_labels_are_a_hypothesis_that_the_numbers_support_or_not() -> None:
     blamed = CLAIMS["R2.2"].rule(labels(0.9, (500, 3000), 0.5)).sentence
     assert "agree with the hypothesis, which they do not prove" in blamed

@@ -169,6 +169,31 @@ def test_updates_decide_and_rows_touched_stand_beside_them() -> None:
     assert [other.outcome for words, other in found.beside.items() if "rows touched" in words] == [FAILS]
 
 
+@pytest.mark.parametrize("claim", ["R0.1", "R0.2", "R0.7", "R0.8"])
+def test_speeds_are_counted_in_rows_touched_beside(claim: str) -> None:
+    """A batch of eight touches eight times as many rows as updates: what leads by less loses its lead."""
+    trials = []
+    for data, experiment in EXPERIMENTS.items():
+        batch = 2 if data == "skin" else 8
+        for name, down, size in (
+            (r0.SDCA, 400, 1),
+            ("ASDCA 1x", 300, batch),
+            (r0.MINI, 200, batch),
+            (r0.PEGASOS, 900, 1),
+        ):
+            trials.append(made_trial(experiment, name, down=down, batch=size))
+    (rows,) = [one for words, one in CLAIMS[claim].rule(frame_of(*trials)).beside.items() if "rows touched" in words]
+    assert all("rows touched" in part.numbers for part in rows.parts)
+    states = {part.says: part.holds for part in rows.parts}
+    expected = {
+        "R0.1": {"Pegasos is the slowest on simulated data": False, "Pegasos is the slowest on skin data": True},
+        "R0.2": {"mini-batch Pegasos is the fastest on genomic data": False},
+        "R0.7": dict.fromkeys((f"SDCA is faster than Pegasos on {data} data" for data in EXPERIMENTS), True),
+        "R0.8": {"mini-batch Pegasos does best on genomic data (d > n)": False},
+    }[claim]
+    assert {says: states[says] for says in expected} == expected
+
+
 def test_the_verdict_comes_from_the_real_problem_and_the_likely_setting_stands_beside_it() -> None:
     real, likely = speeds(), speeds(genomic=(2000, 300, 300, 900))
     other = tuple(replace(t, experiment="R0.genomic") for t in likely.trials if t.experiment == r0.JUDGED.genomic)

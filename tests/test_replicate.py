@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -19,7 +20,7 @@ from dualgap.cli.app import main
 from dualgap.replication import gathering, running
 from dualgap.replication.claims import CLAIMS
 from dualgap.replication.data import archive, at_hand
-from dualgap.replication.experiments import Contenders, Experiment, Fact, canonical
+from dualgap.replication.experiments import Contenders, Experiment, Fact, KeptFact, canonical, openings
 from dualgap.replication.figures import FIGURES, named
 from dualgap.replication.selection import Selection
 from dualgap.replication.table import experiments
@@ -99,8 +100,9 @@ def test_labels_left_at_zero_and_one_give_the_objective_of_a_formula() -> None:
 def test_the_slice_is_judged_and_what_is_missing_is_said(folder: Path) -> None:
     runs, facts = gathering.read(folder)
     frame = gathering.gather(runs, facts).frame
-    assert facts["R4.stopping/arrhythmia"] == 401_549
-    assert facts["R4.stopping/adult"] == 629_840
+    assert facts["R4.stopping/arrhythmia"].value == 401_549
+    assert facts["R4.stopping/adult"].value == 629_840
+    assert facts["R4.stopping/adult"].settings == {"n": 48_842, "strength": 0.1, "gap": 1e-3}
     for claim in ("R0.4", "R0.11", "R2.2", "R3.1", "R3.2"):
         assert CLAIMS[claim].rule(frame).parts
     page = (folder / "replication.html").read_text(encoding="utf-8")
@@ -173,6 +175,55 @@ def test_an_experiment_that_cannot_be_done_leaves_the_others_alone(tmp_path: Pat
     carried = running.carry_out(todo, tmp_path)
     assert carried.left_out == {"R3.methods": "nothing is here; put it there"}
     assert {run.settings["experiment"] for run in carried.runs} == {"R3.steps"}
+
+
+def test_a_fact_is_measured_anew_once_it_is_computed_from_something_else(tmp_path: Path) -> None:
+    measured: list[int] = []
+
+    def squares(count: int) -> list[int]:
+        measured.append(count)
+        return [number**2 for number in range(count)]
+
+    def todo(count: int) -> list[Experiment]:
+        return [Experiment("R3.methods", "", facts=(Fact("R3.methods/squares", squares, {"count": count}),))]
+
+    for count in (2, 2, 3):
+        carried = running.carry_out(todo(count), tmp_path)
+        assert carried.facts["R3.methods/squares"] == KeptFact({"count": count}, squares(count))
+        measured.pop()
+    assert measured == [2, 3], "what is known is not measured again, and what it is not known from is"
+    known = gathering.read_facts(tmp_path)
+    assert running.lacking(todo(3), [], known) == {}
+    assert running.lacking(todo(4), [], known) == {"R3.methods": 1}
+    (tmp_path / gathering.FACTS).write_text('{"R3.methods/squares": [0, 1, 4]}')
+    assert gathering.read_facts(tmp_path) == {}, "a fact that does not say what it was computed from is not known"
+
+
+@pytest.mark.parametrize(("epochs", "rows"), [(20, 1000), (40, 102), (40, 569), (20, 800), (5, 245_057), (2, 245_057)])
+def test_openings_record_every_update_and_then_an_eighth_more(epochs: float, rows: int) -> None:
+    first, *_ = stages = (*openings(epochs, rows), (epochs, epochs / 25))
+    assert first[1] * rows <= 1.0, "an update touches a row, and a record is due after each"
+    for (end, _), (_, every) in itertools.pairwise(stages):
+        assert every / end <= 0.127, "the next records are at most an eighth apart"
+
+
+def test_an_opening_records_every_update_in_a_run() -> None:
+    import dualgap as dg
+
+    rng = np.random.default_rng(0)
+    problem = dg.Problem(rng.normal(size=(800, 3)), np.sign(rng.normal(size=800)))
+    end, every = openings(20, 800)[0]
+    trace = dg.solve(problem, "sdca(sampling=random)", tol=0.0, max_epochs=end, record_every=every).trace
+    assert [record.updates for record in trace] == list(range(17))
+
+
+def test_what_lacks_runs_is_told_by_experiment_and_number(folder: Path) -> None:
+    wanted = experiments(quick=True, names=["R3.methods", "R3.steps"])
+    runs, facts = gathering.read(folder)
+    assert running.lacking(wanted, runs, facts) == {}
+    dropped = {run.run for run in runs if run.settings["experiment"] == "R3.steps"}
+    short = [run for run in runs if run.run not in dropped]
+    assert running.lacking(wanted, short, facts) == {"R3.steps": len(dropped)}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals to a process need POSIX")

@@ -142,7 +142,7 @@ ERRATA = (
         "perm = permutation(n); for i in range(len(perm))",
         "for i in perm: the permutation is drawn and never used",
         CODE,
-        "claim R2.1 compares random order with one fixed order",
+        "claim R2.1 compares random draws with the stored order",
     ),
     Erratum(
         "R2",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from dualgap import spec
 from dualgap.datasets import title
@@ -17,7 +17,8 @@ from dualgap.workbench.plan import Plan
 # How the optimum of every problem is proven.
 REFERENCE, REFERENCE_GAP, REFERENCE_EPOCHS, REFERENCE_EVERY = "auto", 1e-6, 3000.0, 5.0
 
-# Records of each opening, and how many times it is shorter than the next one: neighboring records differ by at most an eighth.
+# Records of each opening, and how many times it is shorter than the next one. The first opening records every update;
+# from there on neighboring records differ by at most an eighth: √10/25.
 STAGE_RATIO, STAGE_RECORDS = math.sqrt(10.0), 25
 
 
@@ -74,12 +75,24 @@ class Contenders:
             )
 
 
+class KeptFact(NamedTuple):
+    """A fact as it is kept: what it was computed from, and what came out."""
+
+    settings: dict[str, Any]
+    value: Any
+
+
 @dataclass(frozen=True)
 class Fact:
-    """Something measured that is no run of a solver."""
+    """Something measured that is no run of a solver: what `measure` returns for the settings, plain values by name."""
 
     name: str
-    measure: Callable[[], Any]
+    measure: Callable[..., Any]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def measured(self) -> KeptFact:
+        """The fact, with the settings that it was computed from."""
+        return KeptFact(dict(self.settings), self.measure(**self.settings))
 
 
 @dataclass(frozen=True)
@@ -112,10 +125,14 @@ def canonical(solver: str) -> str:
     return spec.text_of(spec.build(solver, SOLVERS, "solver"))
 
 
-def openings(epochs: float, first: float) -> tuple[tuple[float, float], ...]:
-    """Openings that make records of a run log-spaced, about 34 a decade, from about `first` epochs on."""
+def openings(epochs: float, rows: int) -> tuple[tuple[float, float], ...]:
+    """Openings that make records of a run log-spaced, about 34 a decade; the first of them records every update.
+
+    `rows` is the number of rows that are fitted: an update touches at least one, the 1/rows-th part of an epoch.
+    """
     ends: list[float] = []
-    while (epochs := epochs / STAGE_RATIO) > first:
+    while not ends or ends[-1] * rows > STAGE_RECORDS:
+        epochs /= STAGE_RATIO
         ends.append(float(f"{epochs:.4g}"))
     return tuple((end, float(f"{end / STAGE_RECORDS:.4g}")) for end in reversed(ends))
 

@@ -9,25 +9,25 @@ from dualgap.replication.panels import Figure, Panel, curves
 from dualgap.replication.rules_r2 import (
     AVERAGE,
     BREAST,
-    CYCLIC,
     EARLY,
     PEGASOS,
-    PEGASOS_CYCLIC,
     PEGASOS_PERMUTATION,
+    PEGASOS_STORED,
     PERMUTATION,
     RANDOM,
     SDCA,
     SIGNS,
     SIMULATED,
+    STORED,
     ZEROS,
 )
 
 
 def _variants(experiment: str) -> Callable[[Gathered], Sequence[Panel]]:
     return lambda gathered: [
-        curves(gathered, experiment, title="SDCA", solvers=(SDCA, PERMUTATION, CYCLIC), log_x=True),
+        curves(gathered, experiment, title="SDCA", solvers=(SDCA, PERMUTATION, STORED), log_x=True),
         curves(
-            gathered, experiment, title="Pegasos", solvers=(PEGASOS, PEGASOS_PERMUTATION, PEGASOS_CYCLIC), log_x=True
+            gathered, experiment, title="Pegasos", solvers=(PEGASOS, PEGASOS_PERMUTATION, PEGASOS_STORED), log_x=True
         ),
     ]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dualgap.data.files import parsed_json, source, write_text
+from dualgap.replication.experiments import KeptFact
 from dualgap.replication.frames import OPTIMUM, Frame, Trial
 from dualgap.replication.table import solver_names
 from dualgap.trace import FIELDS as RECORDED
@@ -39,9 +40,10 @@ class Gathered:
         ]
 
 
-def gather(runs: Iterable[FinishedRun], facts: Mapping[str, Any]) -> Gathered:
+def gather(runs: Iterable[FinishedRun], known: Mapping[str, KeptFact]) -> Gathered:
     """Everything that belongs to an experiment of the table."""
     names = solver_names()
+    facts = {name: fact.value for name, fact in known.items()}
     kept = []
     for run in runs:
         experiment = str(run.settings.get("experiment"))
@@ -54,7 +56,7 @@ def gather(runs: Iterable[FinishedRun], facts: Mapping[str, Any]) -> Gathered:
             replace(run, settings=run.settings | {"solver": name}, records=run.records | {"test_error": errors})
         )
     kept = joined(kept)
-    return Gathered(tuple(kept), dict(facts), Frame(tuple(map(_trial, kept)), dict(facts)))
+    return Gathered(tuple(kept), facts, Frame(tuple(map(_trial, kept)), facts))
 
 
 def joined(runs: Iterable[FinishedRun]) -> list[FinishedRun]:
@@ -121,7 +123,7 @@ def _trial(run: FinishedRun) -> Trial:
     )
 
 
-def read(folder: Path) -> tuple[list[FinishedRun], dict[str, Any]]:
+def read(folder: Path) -> tuple[list[FinishedRun], dict[str, KeptFact]]:
     """What a folder holds so far, a torn last line cut off; nothing where it holds nothing."""
     runs = store.resume(folder / store.FILE)
     for run in runs:
@@ -134,8 +136,8 @@ def read(folder: Path) -> tuple[list[FinishedRun], dict[str, Any]]:
     return runs, read_facts(folder)
 
 
-def read_facts(folder: Path) -> dict[str, Any]:
-    """The facts of a folder by their names."""
+def read_facts(folder: Path) -> dict[str, KeptFact]:
+    """The facts of a folder by their names; one that does not say what it was computed from is left out."""
     file = folder / FACTS
     if not file.exists():
         return {}
@@ -147,9 +149,14 @@ def read_facts(folder: Path) -> dict[str, Any]:
         ) from None
     if not isinstance(facts, dict):
         raise ValueError(f"{str(file)!r} holds no facts by name; remove it and they are measured anew")
-    return facts
+    return {
+        name: KeptFact(**fact)
+        for name, fact in facts.items()
+        if isinstance(fact, dict) and tuple(sorted(fact)) == KeptFact._fields
+    }
 
 
-def write_facts(folder: Path, facts: Mapping[str, Any]) -> None:
-    """All facts, whole or not at all."""
-    write_text(folder / FACTS, json.dumps(dict(facts), ensure_ascii=False, indent=0) + "\n")
+def write_facts(folder: Path, facts: Mapping[str, KeptFact]) -> None:
+    """All facts with what they were computed from, whole or not at all."""
+    told = {name: fact._asdict() for name, fact in facts.items()}
+    write_text(folder / FACTS, json.dumps(told, ensure_ascii=False, indent=0) + "\n")

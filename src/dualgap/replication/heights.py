@@ -158,7 +158,7 @@ def compared(
             states.append(judge(found))
             ratios.append((states[-1], found, words))
             said.append(f"{told(found)} at {words}{'' if states[-1] is not None else ' (undecided)'}")
-    holds = _together(states)
+    holds = together(states)
     without = [f"{', '.join(some)} {why}" for why, some in lacking.items()]
     both_names = f"{second.solver} against {first.solver}: "
     numbers = both_names + "; ".join(without)
@@ -208,7 +208,7 @@ def _ratio(first: Descent, second: Descent, place: int) -> Interval:
     return from_draws(float(second.places[place] / first.places[place]), draws, first.repeats)
 
 
-def _together(states: Sequence[bool | None]) -> bool | None:
+def together(states: Sequence[bool | None]) -> bool | None:
     """Does not hold if it fails at one height, holds if it holds at all; nothing follows from no height."""
     if False in states:
         return False
@@ -223,8 +223,7 @@ def faster(
     names: tuple[str, str] | None = None,
 ) -> Finding:
     """Whether `quick` takes less than `slow` at every height that both reach."""
-    factor = SAME_SPEED.value
-    return compared(frame, quick, slow, lambda found: above(found, 1.0, 1.0 / factor, factor), x, names)
+    return compared(frame, quick, slow, lambda found: above(found, 1.0), x, names)
 
 
 def as_fast(

@@ -139,13 +139,23 @@ def inside(found: Interval, low: float, high: float) -> bool | None:
     return False if found.high < low or found.low > high else None
 
 
-def above(found: Interval, none: float, margin_low: float, margin_high: float) -> bool | None:
-    """Whether the quantity is above `none`; an interval inside the margin around `none` shows that it is not."""
+def above(found: Interval, none: float) -> bool | None:
+    """Whether the quantity is above `none`: True or False where its whole interval is above or below."""
     if not found.is_known:
         return None
-    if found.low > none:
-        return True
-    return False if found.high < none or (found.low >= margin_low and found.high <= margin_high) else None
+    return True if found.low > none else False if found.high < none else None
+
+
+def above_zero(found: Interval, least: float) -> bool | None:
+    """Whether a difference is above 0; one that is shown to be at most `least`, whatever its sign, is none."""
+    holds = above(found, 0.0)
+    return False if holds is None and inside(found, -least, least) else holds
+
+
+def is_some(found: Interval, least: float) -> bool | None:
+    """Whether a difference is not 0; one that is shown to be at most `least`, whatever its sign, is none."""
+    holds = above_zero(found, least)
+    return True if holds is False and found.high < 0.0 else holds
 
 
 def told(found: Interval, words: Callable[[float], str] = number) -> str:
@@ -167,6 +177,6 @@ def is_inside(
     return finding(inside(found, low, high), found, before + told(found, words))
 
 
-def is_above_zero(found: Interval, margin: float, words: Callable[[float], str] = number, before: str = "") -> Finding:
-    """The finding on a difference that should be above 0."""
-    return finding(above(found, 0.0, -margin, margin), found, before + told(found, words))
+def is_above_zero(found: Interval, least: float, words: Callable[[float], str] = number, before: str = "") -> Finding:
+    """The finding on a difference that should be above 0, where `least` is the smallest that counts as one."""
+    return finding(above_zero(found, least), found, before + told(found, words))

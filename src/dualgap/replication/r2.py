@@ -6,16 +6,16 @@ from dualgap.replication.experiments import Contenders, Experiment, openings, se
 from dualgap.replication.rules_r2 import (
     AVERAGE,
     BREAST,
-    CYCLIC,
     EARLY,
     PEGASOS,
-    PEGASOS_CYCLIC,
     PEGASOS_PERMUTATION,
+    PEGASOS_STORED,
     PERMUTATION,
     RANDOM,
     SDCA,
     SIGNS,
     SIMULATED,
+    STORED,
     ZEROS,
 )
 
@@ -26,8 +26,8 @@ VARIANTS = {
     PEGASOS: "pegasos",
     PEGASOS_PERMUTATION: "pegasos(sampling=permutation)",
     # R2's printed code draws a permutation and then takes the rows in their stored order.
-    CYCLIC: "sdca(sampling=cyclic)",
-    PEGASOS_CYCLIC: "pegasos(sampling=cyclic)",
+    STORED: "sdca(sampling=stored)",
+    PEGASOS_STORED: "pegasos(sampling=stored)",
 }
 OUTPUTS = {
     AVERAGE: "sdca(output=average)",
@@ -54,7 +54,7 @@ def experiments(quick: bool) -> tuple[Experiment, ...]:
                     epochs=40,
                     every=1.6,
                     repeats=5 if quick else 100,
-                    openings=openings(40, 0.02),
+                    openings=openings(40, 569),
                 ),
             ),
         ),
@@ -76,7 +76,7 @@ def experiments(quick: bool) -> tuple[Experiment, ...]:
             SIMULATED,
             "Two Gaussian clouds, 1,000 × 50, drawn anew for each seed, rows of length at most 1, λ = 1/n, a fifth held out.",
             (
-                Contenders(draws, VARIANTS, epochs=20, every=0.8, test_size=TEST_SHARE, openings=openings(20, 0.02)),
+                Contenders(draws, VARIANTS, epochs=20, every=0.8, test_size=TEST_SHARE, openings=openings(20, 800)),
                 Contenders(draws, OUTPUTS, epochs=20, every=0.8, test_size=TEST_SHARE),
             ),
         ),

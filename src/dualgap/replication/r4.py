@@ -5,7 +5,6 @@ SGD(c) minimizes with λ = 1/c and takes steps of c·eps; SDCA(c) has λ = c. Bo
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from dualgap.replication.experiments import Contenders, Experiment, Fact
@@ -59,7 +58,7 @@ def experiments(quick: bool) -> tuple[Experiment, ...]:
             "R4.stopping",
             "n = 452 with λ = 0.05, n = 48,842 with λ = 0.1, a gap of 1e-3, a loss of Lipschitz constant 1.",
             facts=tuple(
-                Fact(f"R4.stopping/{data}", partial(sufficient_updates, n, strength, NEEDED_GAP))
+                Fact(f"R4.stopping/{data}", sufficient_updates, {"n": n, "strength": strength, "gap": NEEDED_GAP})
                 for data, (n, strength) in THEOREM.items()
             ),
         ),

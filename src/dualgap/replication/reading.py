@@ -30,8 +30,12 @@ GLOSSARY = (
 JUDGING = (
     "A verdict is computed. Each claim has parts, and a rule for each part, which is a function of the results alone.",
     "Every part has a 95 % interval, from a bootstrap of 1,000 resamples of the repeats, with the same seeds for all solvers. A "
-    "difference holds if its interval lies on the claimed side of zero (a ratio: of 1); an equality holds if its interval lies "
-    "inside a margin fixed beforehand; otherwise the part is undecided, or does not hold where the interval shows the contrary.",
+    "difference holds if its interval lies on the claimed side of zero (a ratio: of 1) and does not hold if it lies on the other "
+    "side; an equality holds if its interval lies inside a margin fixed beforehand and does not hold if it lies outside; "
+    "otherwise the part is undecided.",
+    "A difference of accuracies does not hold either where its interval lies inside a least difference fixed beforehand, such as "
+    "one row of the test part: of two algorithms that are equally accurate no interval would ever lie on one side of zero. "
+    "Speeds have no least difference: a lead of any size is a lead.",
     "Speeds are compared where 30, 10, 3, 1 and 0.1 % of the way is left for good. A comparison holds if it holds at every one of "
     "these heights that both curves reach, and does not hold if it fails at one. A curve that is below a height at its first "
     "record decides nothing there.",

@@ -9,7 +9,7 @@ import numpy as np
 
 from dualgap.replication.frames import OPTIMUM, Frame, Missing, Trial
 from dualgap.replication.intervals import (
-    above,
+    above_zero,
     finding,
     fraction_interval,
     is_above_zero,
@@ -66,7 +66,7 @@ def better_and_trapped(frame: Frame) -> Verdict:
             found = mean_interval(differences(own(data, SGD), own(data, sdca), late_variation))
             settles = mean_interval(over(own(data, sdca), late_variation))
             said = f"late deviation of SGD minus {sdca}: {told(found, POINTS)}; of {sdca}: {told(settles, '{:.4f}'.format)}"
-            return finding(above(found, 0.0, 0.0, 0.0), found, said)
+            return finding(above_zero(found, 0.0), found, said)
 
         def trapped(data: str) -> Finding:
             found = median_interval(finals(own(data, sdca), "relative_gap"))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from dualgap.replication import gathering
 from dualgap.replication.data import at_hand
-from dualgap.replication.experiments import Experiment
+from dualgap.replication.experiments import Experiment, Fact, KeptFact
 from dualgap.workbench import store
 from dualgap.workbench.plan import Plan
 from dualgap.workbench.runner import race
@@ -35,7 +34,7 @@ class Carried:
     """What carrying out gave: runs and facts, the experiments left out and why, and whether it was cut short."""
 
     runs: list[FinishedRun] = field(default_factory=list)
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, KeptFact] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     interrupted: bool = False
 
@@ -61,6 +60,22 @@ def still_to_do(experiments: Sequence[Experiment], done: Sequence[FinishedRun]) 
     return len(_all_ids(experiments) - {run.run for run in done})
 
 
+def lacking(
+    experiments: Sequence[Experiment], done: Sequence[FinishedRun], facts: Mapping[str, KeptFact]
+) -> dict[str, int]:
+    """How many runs and facts of each experiment are not among those done, by the names of the experiments that lack some."""
+    counts = {
+        one.name: still_to_do([one], done) + sum(not _is_known(fact, facts) for fact in one.facts)
+        for one in experiments
+    }
+    return {name: count for name, count in counts.items() if count}
+
+
+def _is_known(fact: Fact, facts: Mapping[str, KeptFact]) -> bool:
+    """Whether a fact was measured, from what the experiment computes it from now."""
+    return fact.name in facts and facts[fact.name].settings == dict(fact.settings)
+
+
 def carry_out(experiments: Sequence[Experiment], folder: Path, observer: Observer | None = None) -> Carried:
     """Carry out what is not yet in the folder. Ctrl-C ends it with what there is, and a later call goes on from there."""
     watcher = observer or Observer()
@@ -81,11 +96,11 @@ def _carry_out_one(experiment: Experiment, folder: Path, watcher: Observer, carr
     try:
         plans = [plan for plan in experiment.plans() if not known.issuperset(run_ids(plan))]
         todo = {run for plan in plans for run in run_ids(plan)} - known
-        facts = [fact for fact in experiment.facts if fact.name not in carried.facts]
+        facts = [fact for fact in experiment.facts if not _is_known(fact, carried.facts)]
         watcher.experiment(experiment, len(todo))
         for fact in facts:
             watcher.fact(fact.name)
-            carried.facts[fact.name] = fact.measure()
+            carried.facts[fact.name] = fact.measured()
             gathering.write_facts(folder, carried.facts)
         for plan in plans:
             outcome = race(plan, folder / store.FILE, watcher, done=carried.runs)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -20,8 +21,15 @@ from dualgap.replication.verdicts import Part, Verdict
 from dualgap.workbench import store
 
 FILE = Path(__file__).parent / "replication" / "quick.json"
-# Said in the numbers of a part for each height that a curve does not come down to.
-NOT_REACHED = "not reached"
+# How findings are written: heights that a curve does not reach or is below from its first record on, an estimate with its interval,
+# and what marks one that decides nothing.
+LACKING = re.compile(
+    r"((?:[\d.]+ %, )*[\d.]+ %) (not reached by|censored:) ([^;]+?)(?: below at the first record)?(?=;|$)"
+)
+OPEN = re.compile(r"[-+\d.,e]+(?: %)? \([^()]+ to [^()]+\)(?: at [\d.]+ %)?(?= \(undecided\)|, undecided at )")
+REPEATS = re.compile(r"undecided at (\d+) repeats")
+SHORT = re.compile(r"the runs end before epoch [\d.]+")
+UNKNOWN = "not known from these runs"
 
 
 class QuickPart(NamedTuple):
@@ -57,8 +65,7 @@ def section(verdicts: Mapping[str, Verdict | str]) -> list[str]:
         "## Where a quick run differs",
         "",
         f"`dualgap replicate --quick` took {kept['seconds'] / 60:.0f} min on the same two cores. It sees {len(parts) - len(rows)} of "
-        f"{len(parts)} parts as the full run does. It was judged before one order and permutations were no longer compared in "
-        "their first epoch.",
+        f"{len(parts)} parts as the full run does.",
         "",
     ]
     head = ["| claim | part | quick | full | cause |", "|---|---|---|---|---|"]
@@ -71,17 +78,47 @@ def _differences(parts: list[QuickPart], verdicts: Mapping[str, Verdict | str]) 
         full = next((part for part in getattr(verdict, "parts", ()) if part.says == quick.says), None)
         if full is not None and full.holds != quick.holds:
             states = f"{STATES[quick.holds][2]} | {STATES[full.holds][2]}"
-            yield f"| {quick.claim} | {quick.says} | {states} | {_cause(quick, full)} |"
+            yield f"| {quick.claim} | {quick.says} | {states} | {cause(quick.numbers, full)} |"
 
 
-def _cause(quick: QuickPart, full: Part) -> str:
-    if quick.holds is None:
-        return "its few repeats leave a wide interval"
-    if quick.numbers.count(NOT_REACHED) and full.holds is None:
-        return "its short runs reach only the upper heights, and the full run leaves the lower ones undecided"
-    if full.holds is None:
-        return "an interval of few repeats comes out too narrow now and then; the full run's includes no difference"
-    return "few repeats and short runs"
+def cause(quick: str, full: Part) -> str:
+    """Why a quick part comes out otherwise, from the numbers of both."""
+    sides = {"quick": [*_short(quick, full.numbers), *_wide(quick)], "full": list(_wide(full.numbers))}
+    if not any(sides.values()):
+        sides = {"quick": [quick], "full": [full.brief]}
+    return "; ".join(f"{side}: {', and '.join(told)}" for side, told in sides.items() if told)
+
+
+def _short(quick: str, full: str) -> Iterator[str]:
+    """What the quick runs are too short or too coarse for, and the full runs are not."""
+    theirs = set(_lacking(full))
+    lacking: dict[str, dict[str, None]] = {}
+    for height, why in _lacking(quick):
+        if (height, why) not in theirs:
+            lacking.setdefault(why, {})[height] = None
+    for why, heights in lacking.items():
+        yield f"{', '.join(heights)} {why}"
+    ends = SHORT.search(quick)
+    if ends:
+        yield ends[0]
+    if UNKNOWN in quick:
+        yield UNKNOWN
+
+
+def _lacking(numbers: str) -> Iterator[tuple[str, str]]:
+    """Each height with what is lacking there, of each solver that lacks it."""
+    for heights, why, names in LACKING.findall(numbers):
+        for height in heights.split(", "):
+            for name in names.split(" and "):
+                yield height, f"{why} {name}"
+
+
+def _wide(numbers: str) -> Iterator[str]:
+    """The first interval that decides nothing, with its number of repeats."""
+    found, repeats = OPEN.findall(numbers), REPEATS.search(numbers)
+    if found and repeats:
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        yield f"at {repeats[1]} repeats the interval is wide: {found[0]}{more}"
 
 
 if __name__ == "__main__":

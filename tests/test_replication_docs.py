@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 from pathlib import Path
@@ -21,6 +22,12 @@ def generator() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def other(name: str) -> ModuleType:
+    """A module beside the generator."""
+    generator()
+    return importlib.import_module(name)
 
 
 def test_the_page_is_current() -> None:
@@ -44,7 +51,7 @@ def test_every_report_has_errata_and_every_change_is_of_a_claim() -> None:
     from dualgap.replication.reports import REPORTS
 
     assert {one.report for one in ERRATA} == set(REPORTS)
-    assert set(generator().CHANGES) <= set(CLAIMS)
+    assert set(other("replication_changes").WHY) == set(CLAIMS)
     assert all(about.figure in FIGURES for about in REPORTS.values())
 
 
@@ -67,3 +74,81 @@ def test_thinning_drops_what_joining_replaces_and_nothing_else() -> None:
     (whole,) = gathering.joined(runs)
     assert whole.records["epoch"] == [0.0, 0.5, 1.0, 1.5, 2.0, 5.0, 10.0]
     assert gathering.joined(thin) == [whole]
+
+
+def test_what_changed_lists_every_claim_with_the_numbers_that_did_it() -> None:
+    from dualgap.replication.claims import CLAIMS
+    from dualgap.replication.verdicts import Outcome, Part, Verdict
+
+    changes = other("replication_changes")
+    verdicts: dict[str, Verdict | str] = {
+        claim: Verdict(Outcome.UNDECIDED, (Part("nothing as at first", None, "numbers of now"),)) for claim in CLAIMS
+    }
+    verdicts["R0.7"] = Verdict(
+        Outcome.PARTLY,
+        (
+            Part("SDCA is faster than Pegasos on simulated data", True, "4 times"),
+            Part("SDCA is faster than Pegasos on skin data", False, "all numbers", decisive="0.5 times"),
+        ),
+    )
+    verdicts["R2.2"] = Verdict(Outcome.FAILS, (Part("SDCA permutation scores near 60 %", False, "90 %"),))
+    lines = {
+        line.split(" | ")[0].removeprefix("| "): line for line in changes.section(verdicts) if line.startswith("| R")
+    }
+    assert list(lines) == list(CLAIMS)
+    assert (
+        "| holds | **holds in part** | SDCA is faster than Pegasos on skin data: holds at first (12,253 against 110,276 updates), "
+        "does not hold now: 0.5 times |" in lines["R0.7"]
+    )
+    assert "| does not hold | **does not hold** | unchanged |" in lines["R2.2"]
+    assert "nothing as at first: numbers of now" in lines["R0.1"]
+    assert "no claim at first" in lines["R3.3"]
+
+
+@pytest.mark.parametrize(
+    ("quick", "full", "words"),
+    [
+        (
+            "Pegasos takes 1.77 (1 to 2.59) at 3 % (undecided), 3.9 (3.4 to 6) at 1 % times SDCA's updates; undecided at 5 repeats",
+            "Pegasos takes 1.9 (1.4 to 2.5) at 3 % times SDCA's updates",
+            "quick: at 5 repeats the interval is wide: 1.77 (1 to 2.59) at 3 %",
+        ),
+        (
+            "Pegasos takes 3 (2 to 4) at 30 % times SDCA's updates; 3 %, 1 % not reached by SDCA and Pegasos",
+            "Pegasos takes 2.2 (0.8 to 2.9) at 3 % (undecided) times SDCA's updates; 1 % not reached by Pegasos; undecided at 10 repeats",
+            "quick: 3 %, 1 % not reached by SDCA, and 3 % not reached by Pegasos; "
+            "full: at 10 repeats the interval is wide: 2.2 (0.8 to 2.9) at 3 %",
+        ),
+        (
+            "SDCA against Pegasos: 30 % censored: SDCA below at the first record; undecided at 5 repeats",
+            "SDCA takes 2 (1.5 to 3) at 30 % times Pegasos's updates",
+            "quick: 30 % censored: SDCA",
+        ),
+        ("the runs end before epoch 6", "at epoch 4 (3 to 5)", "quick: the runs end before epoch 6"),
+        (
+            "error 20.0 % (19.0 % to 21.0 %)",
+            "error 26.0 % (25.0 % to 27.0 %)",
+            "quick: error 20.0 % (19.0 % to 21.0 %); full: error 26.0 % (25.0 % to 27.0 %)",
+        ),
+        (
+            "minus random: +0.0088 (-0.0018 to +0.0193), undecided at 5 repeats",
+            "minus random: +0.0276 (+0.0101 to +0.0469)",
+            "quick: at 5 repeats the interval is wide: +0.0088 (-0.0018 to +0.0193)",
+        ),
+    ],
+)
+def test_the_cause_of_a_difference_follows_from_the_numbers(quick: str, full: str, words: str) -> None:
+    from dualgap.replication.verdicts import Part
+
+    assert other("replication_quick").cause(quick, Part("made up", True, full)) == words
+
+
+def test_experiments_that_lack_results_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dualgap.workbench import store
+
+    made = generator()
+    runs = store.read(made.RESULTS)
+    short = [run for run in runs if run.settings["experiment"] != "R3.steps"]
+    monkeypatch.setattr(store, "read", lambda path: short)
+    (said, _) = made._stale(False)
+    assert "R3.steps (" in said

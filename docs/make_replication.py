@@ -1,7 +1,7 @@
 """Writes docs/replication.md and docs/errata.md from the committed results of a full replication alone.
 
 `python docs/make_replication.py FOLDER` takes the results of a finished `dualgap replicate` into docs/replication/ first,
-packed, with five digits a number and without records that nothing reads; without FOLDER the page is written from what is there.
+packed, with five digits a number (nine of an epoch) and without records that nothing reads; without FOLDER the page is written from what is there.
 `--html FILE` writes the page with all figures but pictures of the data from the same results. `dualgap replicate --resume` goes on
 from the unpacked results. tests/test_replication_docs.py holds the page current.
 """
@@ -42,6 +42,8 @@ RESULTS = FOLDER / f"{store.FILE}.gz"
 SETTINGS = FOLDER / "replication.json"
 # Intervals are far wider than the fifth digit, and no rule or figure reads wall seconds: CPU seconds are kept.
 DIGITS = 5
+# An update of R0's skin data is the 245,057th part of an epoch: rows touched are whole numbers again.
+EPOCH_DIGITS = 9
 LEFT_OUT = ("seconds",)
 # Of these rules and figures read more than the last record only in the experiments whose names begin so.
 READ_IN = {"dual": (), "relative_gap": (), "gap": ("R1.", "R4.st"), "cpu_seconds": ("R1.", "R4.steps")}
@@ -197,7 +199,11 @@ def _beyond(gathered: gathering.Gathered) -> list[str]:
 def _line(run: store.FinishedRun) -> dict[str, Any]:
     """A run as it is kept: five digits a number, and no record that neither a rule nor a figure reads."""
     kept = {name: getattr(run, name) for name in store.KNOWN}
-    records = {name: _short(values) for name, values in run.records.items() if name not in LEFT_OUT}
+    records = {
+        name: _short(values, EPOCH_DIGITS if name == "epoch" else DIGITS)
+        for name, values in run.records.items()
+        if name not in LEFT_OUT
+    }
     for name, readers in READ_IN.items():
         if str(run.settings.get("experiment")).startswith(readers):
             continue
@@ -206,13 +212,13 @@ def _line(run: store.FinishedRun) -> dict[str, Any]:
     return {"format": store.FORMAT} | short | {"records": records}
 
 
-def _short(value: Any) -> Any:
-    """The same with five digits a number, but for whole numbers."""
+def _short(value: Any, digits: int = DIGITS) -> Any:
+    """The same with so many digits a number, but for whole numbers."""
     if isinstance(value, dict):
-        return {name: _short(item) for name, item in value.items()}
+        return {name: _short(item, digits) for name, item in value.items()}
     if isinstance(value, list):
-        return [_short(item) for item in value]
-    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+        return [_short(item, digits) for item in value]
+    return float(f"{value:.{digits}g}") if isinstance(value, float) else value
 
 
 def html(gathered: gathering.Gathered, path: Path) -> None:

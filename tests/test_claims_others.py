@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from dualgap.replication import rules_r2 as r2
 from dualgap.replication import rules_r3 as r3
 from dualgap.replication import rules_r4 as r4
 from dualgap.replication.claims import CLAIMS, chosen
+from dualgap.replication.figures_r4 import chosen_settings
 from dualgap.replication.frames import Frame
+from dualgap.replication.gathering import Gathered
 from dualgap.replication.verdicts import Outcome
 from test_claims_r0 import CASES as FIRST
 
@@ -242,6 +245,20 @@ def test_outputs_without_a_difference_are_no_slight_difference() -> None:
         for more in (-0.01, 0.0, 0.01, 0.05)
     }
     assert states == {-0.01: True, 0.0: False, 0.01: True, 0.05: False}
+
+
+def test_table_1_shows_the_accuracies_by_which_a_value_is_selected() -> None:
+    """Of two values the one with the better mean is selected, though its median may be lower."""
+    frame = selections({})
+    first_rows = [replace(t, experiment=t.experiment.removesuffix(", complete")) for t in frame.trials]
+    uneven = [
+        made_trial("R4.c of SGD, arrhythmia", "SGD 1000000", score=score, seed=seed)
+        for seed, score in enumerate((0.7, 0.7, 0.7, 0.7, 1.0, 1.0))
+    ]
+    even = [made_trial("R4.c of SGD, arrhythmia", "SGD 1000", score=0.75, seed=seed) for seed in range(6)]
+    others = [t for t in (*frame.trials, *first_rows) if t.experiment != "R4.c of SGD, arrhythmia"]
+    (table,) = chosen_settings(Gathered((), {}, frame_of(*others, *uneven, *even)))
+    assert table.rows[0] == ("arrhythmia", "c of SGD", "1000", "0.750", "1e+06", "0.800")
 
 
 def test_labels_are_a_hypothesis_that_the_numbers_support_or_not() -> None:

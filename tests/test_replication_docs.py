@@ -152,3 +152,18 @@ def test_experiments_that_lack_results_are_named(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(store, "read", lambda path: short)
     (said, _) = made._stale(False)
     assert "R3.steps (" in said
+
+
+def test_packed_results_keep_rows_touched_whole() -> None:
+    """On skin data an update is the 245,057th part of an epoch."""
+    from dualgap.replication.frames import Trial
+    from dualgap.workbench.store import FinishedRun
+
+    counts = [0, 1, 39_211, 356_441, 1_225_285]
+    columns = {"epoch": [count / 245_057 for count in counts], "updates": counts, "dual": [1 / 3] * 5}
+    columns |= {name: [1 / 3] * 5 for name in ("relative_gap", "gap", "cpu_seconds")}
+    run = FinishedRun("one", {"experiment": "R0.skin"}, {}, 0.1, "EPOCHS_EXHAUSTED", "", "", {}, columns)
+    records = generator()._line(run)["records"]
+    assert records["dual"] == [None, None, None, None, 0.33333]
+    trial = Trial("R0.skin", "SDCA", "skin", 0.1, 0, records, rows=245_057)
+    assert trial.column("rows").tolist() == counts

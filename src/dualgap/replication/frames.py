@@ -47,7 +47,7 @@ class Trial:
     def column(self, name: str) -> Numbers:
         """A field of the records as numbers, nan where there is none; `rows` are rows touched, the epochs times n."""
         if name == "rows":
-            return self.column("epoch") * self.rows
+            return np.round(self.column("epoch") * self.rows)
         return np.array(self.records.get(name, ()), dtype=float)
 
     def last(self, name: str) -> float:

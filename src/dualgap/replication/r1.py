@@ -39,7 +39,7 @@ def experiments(quick: bool) -> tuple[Experiment, ...]:
     return (
         Experiment(
             "R1.raw",
-            f"All 4,982 pictures of 120 × 120 pixels, pixels read as {ranges}, black frames neutralized or left; the official test part. A run records all pixels 40 times.",
+            f"All 4,982 pictures of 120 × 120 pixels, pixels read as {ranges}, black frames neutralized or left; the official test part. A run has 40 records.",
             (
                 Contenders((JUDGED,), repeats=5 if quick else 100, **common),
                 Contenders(others, repeats=5, **common),

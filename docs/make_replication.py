@@ -72,7 +72,10 @@ with the best mean over a few splits is not certain to be the best (R4.5); one o
 permutations in the first epoch, where both are the same run (R0.3). One declined where it need not: a median over repeats is known
 within bounds where a few of them have no value (R3.1). A lead in speed is no longer called refuted because it is smaller than a
 quarter: a claim of 1.2 times (1 to 1.2) was called so (R2.1). And a slight difference of accuracies (R2.3) got a least difference,
-one row of the test part, without which no result could have said that there is none.
+one row of the test part, without which no result could have said that there is none. After this run an interval that does not
+hold its own estimate decides nothing, which left every part as it was.
+
+Other work went on beside this run, on the same two cores: its wall time says little. CPU times are those of the updates alone.
 """
 
 

@@ -13,6 +13,7 @@ from dualgap.replication.claims import CLAIMS
 from dualgap.replication.frames import Frame
 from dualgap.replication.heights import faster
 from dualgap.replication.intervals import (
+    Interval,
     above_zero,
     inside,
     is_some,
@@ -118,6 +119,14 @@ def test_a_difference_below_the_least_that_counts_is_none(
     assert above_zero(found, 0.005) is ahead
     assert is_some(found, 0.005) is differs
     assert above_zero(mean_interval(np.array(values)), 0.005) is None, "two repeats decide nothing"
+
+
+def test_an_interval_without_its_own_estimate_decides_nothing() -> None:
+    """The median of resamples is mostly at 9 where that of the sample, on the edge between two values, is at 0.2."""
+    assert inside(Interval(0.2, 0.3, 9.0, 20), 0.1, 10.0) is None
+    assert inside(Interval(0.3, 0.3, 9.0, 20), 0.1, 10.0) is True
+    assert inside(Interval(0.3 - 1e-16, 0.3, 9.0, 20), 0.1, 10.0) is True
+    assert inside(Interval(np.inf, 5.0, np.inf, 20), 1.0, np.inf) is True
 
 
 def test_few_unknown_repeats_widen_a_median_and_many_make_it_unknown() -> None:

@@ -54,7 +54,7 @@ def singular_values(gathered: Gathered) -> Sequence[Panel]:
 
 
 FIGURES = (
-    Figure("R1 figure 1", "examples", "A picture of each kind.", PICTURES, _pictures("R1.pictures/examples")),
+    Figure("R1 figure 1", "examples", "Pictures of each kind.", PICTURES, _pictures("R1.pictures/examples")),
     Figure("R1 figure 2", "raw", "Raw images: loss against CPU time, test error per epoch.", (RAW,), _comparison(RAW)),
     Figure(
         "R1 figure 3",

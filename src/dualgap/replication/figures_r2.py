@@ -64,7 +64,7 @@ FIGURES = (
     Figure(
         "R2 convergence, breast cancer",
         "convergence-breast-cancer",
-        "P by way of drawing rows.",
+        "P by way of drawing rows; in the stored order every repeat is the same run.",
         (BREAST,),
         _variants(BREAST),
     ),

@@ -21,6 +21,8 @@ TAIL = 0.025
 NORMAL = 1.959963984540054  # the normal deviate that leaves TAIL above it
 # Fewer repeats resample to so few different sets that their spread says nothing.
 LEAST_REPEATS = 5
+# A mean of equal values differs from that of a resample by less.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,14 @@ class Interval:
 
     @property
     def is_known(self) -> bool:
-        """Whether it may decide anything: enough repeats, each of them measured."""
-        return self.repeats >= LEAST_REPEATS and not math.isnan(self.estimate + self.low + self.high)
+        """Whether it may decide anything: enough repeats, each of them measured, and the estimate among its resamples."""
+        is_measured = self.repeats >= LEAST_REPEATS and not math.isnan(self.estimate + self.low + self.high)
+        return is_measured and self._holds_its_estimate()
+
+    def _holds_its_estimate(self) -> bool:
+        """A median that jumps between two values can lie outside the interval of its resamples, which then says nothing of it."""
+        ends = (math.isclose(self.estimate, end, rel_tol=ROUNDING, abs_tol=ROUNDING) for end in (self.low, self.high))
+        return self.low <= self.estimate <= self.high or any(ends)
 
 
 @functools.lru_cache(maxsize=16)

@@ -24,7 +24,11 @@ GLOSSARY = (
         "a line is the median over repeats, the band around it holds 5 to 95 % of them; P* is the median where repeats have data "
         "of their own",
     ),
-    ("4.5 (3.8 to 5.5)", "an estimate over repeats with its 95 % interval"),
+    (
+        "4.5 (3.8 to 5.5)",
+        "an estimate over repeats with its 95 % interval; where a curve hovers around a height the estimate can lie outside, and "
+        "the interval decides nothing",
+    ),
 )
 
 JUDGING = (

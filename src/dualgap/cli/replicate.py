@@ -54,7 +54,7 @@ def replicate(
         bool,
         typer.Option(
             "--quick",
-            help="Fewer repeats and epochs: about 10 minutes on two cores instead of 30. (default: full sizes)",
+            help="Fewer repeats and epochs: about 5 minutes on two cores instead of an hour. (default: full sizes)",
         ),
     ] = False,
     figure: Annotated[

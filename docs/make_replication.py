@@ -218,7 +218,7 @@ def _line(run: store.FinishedRun) -> dict[str, Any]:
 
 
 def _short(value: Any, digits: int = DIGITS) -> Any:
-    """The same with so many digits a number, but for whole numbers."""
+    """The same with its floats rounded to `digits` digits."""
     if isinstance(value, dict):
         return {name: _short(item, digits) for name, item in value.items()}
     if isinstance(value, list):

@@ -17,7 +17,7 @@ from dualgap.replication.content import STATES
 from dualgap.replication.verdicts import Outcome, Part, Verdict
 
 FILE = Path(__file__).parent / "replication" / "first.json"
-# Of the parts that changed a verdict so many are told with their numbers.
+# At most two of the parts that changed a verdict are told with their numbers.
 MOST_PARTS = 2
 HEIGHTS = "five heights instead of one, intervals, finer records"
 SETTING = "a real genomic problem decides, the report's likely setting stands beside it"

@@ -177,7 +177,7 @@ def _table() -> dict[str, str]:
 
 
 def draws(count: int) -> tuple[str, ...]:
-    """Simulated data, drawn anew so many times."""
+    """Simulated data, drawn anew `count` times."""
     return tuple(f"unit_rows(data={data})" for data in seeded("simulated", count))
 
 

@@ -104,3 +104,39 @@ def test_a_grid_of_its_own_needs_an_l1_part() -> None:
         dg.solve_path(np.eye(2), [1, -1], "hinge", None)
     with pytest.raises(ValueError, match="the softmax model needs the L2 penalty"):
         dg.solve_path(np.eye(3), [0, 1, 2], "multinomial", l1_ratio=0.5)
+
+
+def test_plot_draws_the_weights_against_falling_strengths() -> None:
+    pytest.importorskip("matplotlib")
+    X, y = data()
+    path = dg.solve_path(X, y > 0, "logistic", [1e-3, 1e-1, 1e-2], l1_ratio=1.0)
+    axes = path.plot(names=list("abcdef"), labels=2)
+    weights = np.array([path.results[place].weights for place in (1, 2, 0)])
+    drawn = np.flatnonzero(weights.any(axis=0))
+    assert len(axes.lines) == len(drawn)
+    for line, column in zip(axes.lines, drawn, strict=True):
+        np.testing.assert_array_equal(line.get_xdata(), [1e-1, 1e-2, 1e-3])
+        np.testing.assert_array_equal(line.get_ydata(), weights[:, column])
+    assert axes.get_xscale() == "log"
+    assert axes.xaxis_inverted()
+    largest = np.argsort(-np.abs(weights[-1]))[:2]
+    assert [text.get_text() for text in axes.texts] == ["abcdef"[column] for column in largest]
+    assert [text.get_text() for text in path.plot(labels=1).texts] == [f"column {largest[0]}"]
+    assert path.plot(ax=axes) is axes
+    assert axes.xaxis_inverted(), "drawn twice, the axis still falls"
+
+
+def test_a_path_of_zeros_has_no_lines() -> None:
+    pytest.importorskip("matplotlib")
+    X, y = data()
+    axes = dg.solve_path(X, y > 0, "logistic", [10.0], l1_ratio=1.0).plot()
+    assert not axes.lines
+    assert not axes.texts
+
+
+def test_plot_refuses_what_it_cannot_draw() -> None:
+    X, y = data()
+    with pytest.raises(ValueError, match="one name for each of the 6 columns, got 2"):
+        dg.solve_path(X, y > 0, "logistic", [1e-2]).plot(names=["a", "b"])
+    with pytest.raises(ValueError, match="one weight for each column, got a softmax path"):
+        dg.solve_path(X, y, "multinomial", [1e-2]).plot()

@@ -13,7 +13,7 @@ from dualgap.data.validation import as_rows
 from dualgap.problem import MultinomialProblem, Problem
 from dualgap.result import Result, Status
 from dualgap.run import solve
-from dualgap.trace import Record
+from dualgap.trace import Record, new_axes
 
 MULTINOMIAL = "multinomial"
 # The grid of strengths where none are given: as many and as wide as glmnet's usually is.
@@ -54,6 +54,59 @@ class Path:
                 for strength, result in zip(self.strengths, self.results, strict=True)
             ]
         )
+
+    def plot(self, ax: Any = None, *, names: Sequence[str] | None = None, labels: int = 5) -> Any:
+        """Draw the weight of each column against the strength, which falls from left to right on a logarithmic axis.
+
+        Columns whose weight is zero at every strength have no line.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw into; new ones without.
+        names : sequence of str, optional
+            The names of the columns; without, they are numbered from 0.
+        labels : int, default=5
+            How many lines have a label at their end: those whose last weights are the largest in absolute value.
+
+        Returns
+        -------
+        ax : matplotlib.axes.Axes
+            The axes, to be changed or saved (`ax.figure.savefig`).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import dualgap as dg
+        >>> dg.solve_path(np.eye(2), [-1, 1], "logistic", None, l1_ratio=1.0).plot(names=["height", "width"]).get_xscale()
+        'log'
+        """
+        order = np.argsort(-self.strengths, kind="stable")
+        if self.results[0].weights.ndim > 1:
+            raise ValueError(
+                "plot needs one weight for each column, got a softmax path; draw a class of result.weights"
+            )
+        weights = np.array([self.results[place].weights for place in order])
+        if names is not None and len(names) != weights.shape[1]:
+            raise ValueError(
+                f"names needs one name for each of the {weights.shape[1]} columns, got {len(names)}; pass all of them"
+            )
+        ax = new_axes() if ax is None else ax
+        strengths = self.strengths[order]
+        for column in np.flatnonzero(weights.any(axis=0)):
+            ax.plot(strengths, weights[:, column], linewidth=1.0)
+        for column in np.argsort(-np.abs(weights[-1]), kind="stable")[:labels]:
+            if weights[-1, column]:
+                name = f"column {column}" if names is None else names[column]
+                ax.annotate(
+                    name, (strengths[-1], weights[-1, column]), xytext=(3, 0), textcoords="offset points", va="center"
+                )
+        ax.set_xscale("log")
+        if not ax.xaxis_inverted():
+            ax.invert_xaxis()
+        ax.set_xlabel("strength λ")
+        ax.set_ylabel("weight")
+        return ax
 
     def __len__(self) -> int:
         return len(self.results)

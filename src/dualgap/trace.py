@@ -193,17 +193,19 @@ class Trace:
         if x not in labels:
             raise ValueError(f"plot needs x to be one of {', '.join(labels)}, got {x!r}")
         if ax is None:
-            try:
-                from matplotlib.figure import Figure
-            except ImportError:
-                raise ImportError(
-                    "plot needs matplotlib, which is not installed; pip install 'dualgap[plot]'"
-                ) from None
-            # A figure outside of pyplot: it is drawn where it is shown, and closes no window.
-            ax = Figure(layout="constrained").add_subplot()
+            ax = new_axes()
         gaps = [max(record.relative_gap, SMALLEST_DRAWN) for record in self.records]
         ax.plot([getattr(record, x) for record in self.records], gaps, marker=".")
         ax.set_yscale("log")
         ax.set_xlabel(labels[x])
         ax.set_ylabel("relative duality gap")
         return ax
+
+
+def new_axes() -> Any:
+    """Axes of a figure outside of pyplot: it is drawn where it is shown, and closes no window."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError("plot needs matplotlib, which is not installed; pip install 'dualgap[plot]'") from None
+    return Figure(layout="constrained").add_subplot()

@@ -89,6 +89,19 @@ def ours(folder: Path = HERE) -> Table:
     return Table(folder / "rivals_ours.csv", ("problem", "goal", "solver"), columns)
 
 
+def sparse(folder: Path = HERE) -> Table:
+    """Per problem with an L1 part, goal and contender: seconds, whether it got there, and in what company."""
+    key = ("data", "loss", "l1_ratio", "part", "goal", "contender")
+    columns = ("rows", "columns", "strength", "tolerance", "seconds", "repeats", "reached", "words", "load")
+    return Table(folder / "sparse_rivals.csv", key, (*columns, *PROVENANCE))
+
+
+def sparse_paths(folder: Path = HERE) -> Table:
+    """Paths, the regression of a million rows, and the memory of sparse fits."""
+    columns = ("rows", "columns", "tolerance", "seconds", "certified", "megabytes", "input_megabytes", "words", "load")
+    return Table(folder / "sparse_paths.csv", ("figure", "problem", "contender"), (*columns, *PROVENANCE))
+
+
 def ladder_text(rungs: Iterable[Rung]) -> str:
     return json.dumps([[rung.tolerance, float(f"{rung.seconds:.4g}"), rung.primal] for rung in rungs])
 

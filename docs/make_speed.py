@@ -15,7 +15,9 @@ import numpy as np
 
 DOCS = Path(__file__).parent
 BENCHMARKS = DOCS.parent / "benchmarks"
-sys.path.insert(0, str(BENCHMARKS))
+sys.path[:0] = [str(BENCHMARKS), str(DOCS)]
+
+import speed_sparse  # noqa: E402
 
 import rival_tables as tables  # noqa: E402
 from dualgap.workbench.rivals import RIVALS  # noqa: E402
@@ -77,13 +79,14 @@ class Results:
             if all(duels)  # type: ignore[misc]
         ]
         self.growth, self.poisson = _rows(folder / "growth.csv"), _rows(folder / "poisson.csv")
+        self.sparse = speed_sparse.section(folder)
 
     def page(self) -> str:
         parts = [self.head(), self.summary()]
         for loss in ("hinge", "absolute", "logistic", "squared"):
             if any(problem.loss == loss for problem, _ in self.rows):
                 parts += [f"## {loss.capitalize()}\n", self.table(loss)]
-        parts += [self.single_methods(), self.counts(), self.growing(), self.data()]
+        parts += [self.single_methods(), self.sparse, self.counts(), self.growing(), self.data()]
         return "\n".join(filter(None, parts)).rstrip() + "\n"
 
     def head(self) -> str:

@@ -32,12 +32,16 @@ def slope_root(
 ) -> float:
     """The root of a rising slope: Newton inside a bracket, bisecting whenever the slope does not halve.
 
-    `slope` gives the slope and the size of what was summed for it; a slope within rounding of that size counts as zero.
+    `slope` gives the slope and the size of what was summed for it; a slope within rounding of that size counts as zero. Of the points
+    that were tried, the one with the smallest slope is returned: next to a root that no float hits, one end of the bracket may be far better.
     """
     b, step, before = start, 1.0, np.inf
+    best, smallest = start, np.inf
     low, high = -np.inf, np.inf
     for _ in range(MAX_STEPS):
         here, size = slope(b)
+        if abs(here) < smallest:
+            best, smallest = b, abs(here)
         if abs(here) <= np.finfo(np.float64).eps * size:
             break
         low, high = (b, high) if here < 0.0 else (low, b)
@@ -60,4 +64,4 @@ def slope_root(
         if not low < proposal < high:
             break
         before, b = abs(here), float(proposal)
-    return b
+    return best

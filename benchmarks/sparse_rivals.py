@@ -249,7 +249,8 @@ class Bench:
 
     def __init__(self, folder: Path) -> None:
         self.table = sparse(folder)
-        self.missed: dict[tuple[tuple[str, str, float], str], str] = {}
+        # Who met no goal, at which part of the largest strength: it is not tried at smaller ones.
+        self.missed: dict[tuple[tuple[str, str, float], str], float] = {}
         for given in SPARSE_PROBLEMS.values():
             self.remember(given, [row for row in self.table.rows.values() if is_of(row, given)])
         self.process: subprocess.Popen[str] | None = None
@@ -304,23 +305,30 @@ class Bench:
         """Which rivals met no goal here."""
         for name in {row["contender"] for row in rows} - {SPARSE_OURS}:
             if not any(str(row["reached"]) == "True" for row in rows if row["contender"] == name):
-                self.missed[given.family, name] = "not tried: at a larger strength it met no goal"
+                self.miss(given, name)
+
+    def miss(self, given: SparseProblem, name: str) -> None:
+        self.missed[given.family, name] = max(given.part, self.missed.get((given.family, name), 0.0))
+
+    def is_hopeless(self, given: SparseProblem, name: str) -> bool:
+        return given.part < self.missed.get((given.family, name), 0.0)
 
     def measure(self, given: SparseProblem) -> None:
         names = [name for name, rival in SPARSE_RIVALS.items() if rival.fits(given)]
-        tried = [name for name in names if (given.family, name) not in self.missed]
+        tried = [name for name in names if not self.is_hopeless(given, name)]
         while True:
             rows, lost = self.ask(given, tried)
             if rows is not None:
                 break
             if lost == SPARSE_OURS:
                 raise SystemExit(f"the process of {given.name} ended in our own run")
-            self.missed[given.family, lost] = "its time was over"
+            self.miss(given, lost)
             tried.remove(lost)
         for name in names:
             if name not in tried:
                 blank = dict.fromkeys(("tolerance", "seconds"), "") | {"repeats": 0, "reached": False}
-                told = {"words": self.missed[given.family, name]}
+                not_tried = self.is_hopeless(given, name)
+                told = {"words": "not tried: at a larger strength it met no goal" if not_tried else "its time was over"}
                 rows += [{**rows[0], **blank, **told, "goal": f"{goal:g}", "contender": name} for goal in GOALS]
         self.remember(given, rows)
         for row in rows:

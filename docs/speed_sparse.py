@@ -239,5 +239,5 @@ rows, and scikit-learn's on the most rows (1,000 times a power of two) that it f
 """
 MEMORY = """### Memory
 
-The most that a fit of L1 models at λ_max/100 holds above what stood before it, beside the size of X.
+The most resident memory of a fit of an L1 model at λ_max/100 above what the process held before it, beside the size of X.
 """

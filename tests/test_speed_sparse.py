@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import sys
 from pathlib import Path
@@ -64,8 +65,12 @@ def test_who_met_no_goal_is_not_tried_at_smaller_strengths(tmp_path: Path) -> No
     fill(tmp_path)
     made = bench.Bench(tmp_path)
     assert made.is_known(FIRST)
-    assert (FIRST.family, "celer") in made.missed
-    assert (FIRST.family, "skglm") not in made.missed
+    weaker = dataclasses.replace(FIRST, part=0.01)
+    assert made.is_hopeless(weaker, "celer")
+    assert not made.is_hopeless(weaker, "skglm")
+    assert not made.is_hopeless(FIRST, "celer"), "measured again, it is tried again"
+    stronger = dataclasses.replace(FIRST, part=0.5)
+    assert not made.is_hopeless(stronger, "celer")
 
 
 def put(folder: Path, loss: str, data: str, ratio: str, part: str, taken: dict[str, tuple[float | None, ...]]) -> None:

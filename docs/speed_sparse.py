@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import rival_tables as tables
 from rival_tables import GOALS, OURS, geometric_mean
+from sparse_problems import SPARSE_PROBLEMS
 
 LOSSES = ("logistic", "squared", "hinge", "quantile")
 # Seconds that a contender which never gets there counts as having taken: ours and a rival's limit, and that of linear programs.
@@ -103,6 +104,8 @@ def _head(table: tables.Table, lines: list[Line]) -> str:
     versions = sorted({word.replace("=", " ") for row in rows for word in row["versions"].split()})
     return HEAD.format(
         count=len(lines),
+        total=len(SPARSE_PROBLEMS),
+        unmeasured=_unmeasured(lines),
         limit=LIMIT,
         program=PROGRAM_LIMIT,
         first=min(row["date"] for row in rows),
@@ -112,6 +115,16 @@ def _head(table: tables.Table, lines: list[Line]) -> str:
         most=max(loads),
         versions=", ".join(versions),
     )
+
+
+def _unmeasured(lines: list[Line]) -> str:
+    """The data and losses with how many of their problems are missing."""
+    known = {(line.loss, line.data, line.l1_ratio, line.part) for line in lines}
+    missing: dict[tuple[str, str], int] = {}
+    for one in SPARSE_PROBLEMS.values():
+        if (one.loss, one.data, f"{one.l1_ratio:g}", f"{one.part:g}") not in known:
+            missing[one.data, one.loss] = missing.get((one.data, one.loss), 0) + 1
+    return ", ".join(f"{data} {loss} ({count})" for (data, loss), count in missing.items()) or "none"
 
 
 def _summary(lines: list[Line]) -> str:
@@ -214,17 +227,22 @@ def _text(words: str, names: tuple[str, ...], body: Iterable[tuple[str, ...]]) -
 
 HEAD = """## Sparse models
 
-L1 (ρ = 1) and elastic net (ρ = 0.5) at parts of λ_max, which is `problem.strength_max`; no intercept, one thread each, {count} problems. Ours ends
-certified. A rival is judged at the weights it returns: the first of its own tolerances, one a decade, that brings P within the goal
-of the least P that anyone found. A fit of ours and a rival's whole ladder have {limit:g} s, a linear program {program:g} s; who does not come counts
-as having taken these, and a rival that met no goal at one strength is not tried at smaller ones. The fastest are measured again in
-turn, the median of three, or of five below 0.05 s; a dash is a goal not reached. HiGHS and QuantileRegressor solve linear programs, so they have ρ = 1 alone; for hinge and quantile with ρ = 0.5
-no rival is known to this bench. A ratio is the fastest rival's time divided by ours; the means are over the problems whose fastest rival takes 10 ms
-or more. Where `dualgap` does not certify, the optimum is known from the rivals alone.
+L1 (ρ = 1) and elastic net (ρ = 0.5) at parts of λ_max, which is `problem.strength_max`; no intercept, one thread each.
+{count} of {total} problems are measured; missing are {unmeasured}.
+
+- **Ours** has {limit:g} s to certify a goal; where that is not enough, the problem is named below the means, and its optimum is known
+  from the rivals alone.
+- **A rival** is judged at the weights it returns: the first of its own tolerances, one a decade, that brings P within the goal of the least P
+  that anyone found. Its whole ladder has {limit:g} s, a linear program {program:g} s. One that met no goal at some strength is not tried at smaller ones.
+- HiGHS and scikit-learn's QuantileRegressor solve linear programs, so they have ρ = 1 alone; for hinge and quantile with ρ = 0.5 this bench
+  knows no rival.
+- The fastest are measured again in turn: the median of three, or of five below 0.05 s.
+- A ratio is the fastest rival's time divided by ours; who does not come counts with the seconds it had. A dash is a goal not reached. The means
+  are over the problems whose fastest rival takes 10 ms or more.
 
 Other work ran on the machine (load {least:g} to {most:g} on 2 cores), so times vary by a factor of two and more from one fit to the next.
-Measured {first} to {last} (UTC) on {machines}, with {versions}. `python benchmarks/sparse_rivals.py`, and `sparse_paths.py`
-for what comes after the table, measure again.
+Measured {first} to {last} (UTC) on {machines}, with {versions}.
+`python benchmarks/sparse_rivals.py`, and `sparse_paths.py` for what comes after the table, measure again.
 """
 PATHS = """### Paths
 

@@ -102,7 +102,8 @@ def test_the_section_shows_the_ratios_of_the_table(tmp_path: Path) -> None:
     assert page.section(tmp_path) == ""
     fill(tmp_path)
     text = page.section(tmp_path)
-    assert "4 problems" in text
+    assert f"4 of {len(problems.SPARSE_PROBLEMS)} problems" in text
+    assert "golub logistic (4), golub squared (6)" in text
     # To 1e-3 one of the two is left, the other's rival takes 1 ms; to 1e-6 the ratios are 4 and 0.5/10.
     assert "| logistic | 2 | 2 | 1 | 0.50 | 0.50 (golub 0.1) | 1 | 2 | 0.45 | 0.05 (golub 0.01) |" in text
     assert "| quantile | 1 | 1 | 1 | 300 | 300 (golub 0.1) |" in text, "a linear program counts 30 s"
